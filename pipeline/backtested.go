@@ -12,13 +12,15 @@ type ConfigBacktest struct {
 	// Organisation says that reviews of all of an organisation's repositories count. Then Named and
 	// Why are about the repository of the proposal alone: others may be private.
 	Organisation bool `json:"organisation,omitempty"`
-	// Changed counts the other decisions, and Blocked and Passing those of them that newly block and
-	// that newly pass. People had overridden the gate in some of these.
+	// Changed counts the decisions that would differ, and Blocked and Passing those of them that newly
+	// block and that newly pass. People had overridden the gate in some of these.
 	Changed           int `json:"changed"`
 	Blocked           int `json:"blocked"`
 	BlockedOverridden int `json:"blocked_overridden"`
 	Passing           int `json:"passing"`
 	PassingOverridden int `json:"passing_overridden"`
+	// Elsewhere counts those of Changed in other repositories than the proposal's.
+	Elsewhere int `json:"elsewhere,omitempty"`
 	// Unknown counts the decisions that can't be known, and Why lists the first reasons. None of them
 	// counts as changed.
 	Unknown int                    `json:"unknown"`

@@ -188,7 +188,7 @@ func (n newestFirst) Archived(ctx context.Context, _ ports.ReviewFilter) iter.Se
 func summary(r *Report) (out pipeline.ConfigBacktest) {
 	const maxText = 300
 	out = pipeline.ConfigBacktest{
-		Changed: r.Changed(), Unknown: r.UnknownReviews(),
+		Changed: r.Changed(), Elsewhere: r.Unnamed, Unknown: r.UnknownReviews(),
 		Blocked: len(r.Blocked) + r.BlockedMore, BlockedOverridden: r.BlockedOverridden,
 		Passing: len(r.Passing) + r.PassingMore, PassingOverridden: r.PassingOverridden,
 	}

@@ -14,7 +14,7 @@ type Report struct {
 	Decisions pipeline.List[Transition] `json:"decisions"` // by number, then name
 	// Blocked are the reviews that newly block, Passing those that newly pass, and Other those whose
 	// decision changes without that. There are at most MaxListed of each; More counts the others.
-	// Overridden counts those of all in which people overrode the gate.
+	// Overridden counts, listed or not, those where people overrode the gate.
 	Blocked           pipeline.List[Change]  `json:"newly_blocked"`
 	BlockedMore       int                    `json:"newly_blocked_more"`
 	BlockedOverridden int                    `json:"newly_blocked_overridden"`
@@ -23,6 +23,7 @@ type Report struct {
 	PassingOverridden int                    `json:"newly_passing_overridden"`
 	Other             pipeline.List[Change]  `json:"otherwise_changed"`
 	OtherMore         int                    `json:"otherwise_changed_more"`
+	Unnamed           int                    `json:"-"`        // of all, those that Backtester.Named excludes
 	Findings          pipeline.List[Finding] `json:"findings"` // those that changed, by agent, then rule
 	// Unknown counts the reviews in which something is unknown, by what that is. Incomplete counts
 	// the reviews with incomplete facts.
@@ -161,6 +162,9 @@ func (t *tally) changed(c Change, named bool) {
 	}
 	if c.People == PeopleOverrode {
 		*overridden++
+	}
+	if !named {
+		t.Unnamed++
 	}
 	if !named || len(*list) == MaxListed {
 		*more++

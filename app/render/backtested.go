@@ -10,7 +10,7 @@ type backtested struct {
 	Kinds                   []safe // what kinds of changed decisions there are, each with its number
 	Unknown                 int
 	Why                     []safe
-	Items                   []safe // the reviews that are named, and the number of the others
+	Items                   []safe // the reviews that are named, and how many are not
 }
 
 // backtested puts a backtest into words. The named reviews may take room bytes. It returns nil if
@@ -35,11 +35,12 @@ func (s sections) backtested(b *pipeline.ConfigBacktest, room int) *backtested {
 	}
 	out.Why = each(b.Why, func(why *string) safe { return s.p.text(*why, maxReason) }).all()
 	out.Items, _ = each(b.Named, s.backtestedReview).take(room)
-	if more := b.Changed - len(out.Items); more > 0 {
-		out.Items = append(out.Items, say("backtested unnamed", struct {
-			N            int
-			Organisation bool
-		}{more, b.Organisation}))
+	unnamed := struct{ Own, Elsewhere int }{b.Changed - b.Elsewhere - len(out.Items), b.Elsewhere}
+	if unnamed.Own > 0 {
+		out.Items = append(out.Items, say("backtested unlisted", unnamed))
+	}
+	if unnamed.Elsewhere > 0 {
+		out.Items = append(out.Items, say("backtested elsewhere", unnamed))
 	}
 	return out
 }

@@ -69,6 +69,7 @@ var samples = []struct {
 	{"proposed-large", proposedLargeView},
 	{"proposed-backtested", backtestedView},
 	{"proposed-backtested-organisation", backtestedOrganisationView},
+	{"proposed-backtested-own", backtestedOwnView},
 	{"proposed-backtested-same", backtestedSameView},
 	{"proposed-tests", proposedTestsView},
 	{"proposed-tests-pass", proposedTestsPassView},

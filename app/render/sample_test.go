@@ -499,7 +499,14 @@ func hostileBacktest(s string) *pipeline.ConfigBacktest {
 
 func backtestedOrganisationView() View {
 	v := proposedSameView()
-	v.Backtest = &pipeline.ConfigBacktest{Days: 90, Stored: 1812, Reviews: 130, OutOfTime: true, Organisation: true, Changed: 1, Blocked: 1, BlockedOverridden: 1}
+	v.Backtest = &pipeline.ConfigBacktest{Days: 90, Stored: 1812, Reviews: 130, OutOfTime: true, Organisation: true, Changed: 1, Blocked: 1, BlockedOverridden: 1, Elsewhere: 1}
+	return v
+}
+
+// backtestedOwnView has changed decisions of the organisation's own repository that are not listed.
+func backtestedOwnView() View {
+	v := backtestedView()
+	v.Backtest.Organisation, v.Backtest.Elsewhere = true, 8
 	return v
 }
 

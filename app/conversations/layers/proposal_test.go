@@ -82,7 +82,7 @@ func TestProposedConfigIsBacktested(t *testing.T) {
 	says := []string{
 		"On the 2 reviews of the last 90 days this changes 2 decisions: 1 newly blocked, 1 newly passing (people overrode it).",
 		"- `#2` at `", "would have been blocked: Calm code, critical, at store/calm.go:3. It was merged as it was.",
-		"- `#1` at `", "would not have been blocked: ", " at store/insecure.go:", "People overrode the gate.",
+		"- `#1` at `", "was blocked and would have passed. It was blocked by: ", " at store/insecure.go:", "People overrode the gate.",
 	}
 	w.Wants(pr, "success", says...)
 	w.WantsNot(pr, "not listed")
@@ -148,7 +148,8 @@ func TestProposedConfigOfAnOrganisation(t *testing.T) {
 	pr := w.proposes(org, swapped)
 	w.Wants(pr, "success",
 		"On the 6 reviews of the last 90 days in the organisation's repositories this changes 3 decisions: 3 newly blocked.", // it may not switch a shipped rule off
-		"- `#2` at `", "- Those of other repositories are counted, but not named.")
+		"- `#2` at `", "- 2 of other repositories are not named.")
+	w.WantsNot(pr, "not listed")
 	// Whoever may not push there learns nothing about the other repositories. The first proposal is
 	// one of the three reviews.
 	stranger := org.OpenPR(ghtest.PR{Title: "chore: rules", Body: apptest.GoodBody, Author: "mallory", Fork: "mallory", Files: ghtest.Files{apptest.RulesPath: swapped}})
