@@ -174,6 +174,42 @@ func TestProposedConfigOfAnOrganisation(t *testing.T) {
 	}
 }
 
+// Of the changed decisions that are not listed, the comment tells those of the organisation's own
+// repository from those of the others.
+func TestManyChangedDecisionsOfAnOrganisation(t *testing.T) {
+	sample.Variant(t)
+	t.Parallel()
+	w := start(t)
+	org := w.GH.Repo("acme/.github")
+	org.Commit("main", ghtest.Files{"README.md": "# it\n"}, "start")
+	for i := range 7 {
+		head := fmt.Sprint("calm", i)
+		org.OpenPR(ghtest.PR{Title: "feat: " + head, Body: apptest.GoodBody, Head: head, Author: fmt.Sprint("dev", i), Files: apptest.Tested(ghtest.Files{"store/" + head + ".go": calm})})
+	}
+	w.Another("calm", apptest.Tested(ghtest.Files{"store/calm.go": calm}))
+	w.Idle()
+	pr := w.proposes(org, swapped)
+	w.Wants(pr, "success", "this changes 8 decisions: 8 newly blocked.", "\n- 2 more of this repository are not listed.\n- 1 of another repository is not named.\n")
+	if n := strings.Count(w.Comment(pr).Body, "would have been blocked"); n != 5 {
+		t.Errorf("%d reviews are named, want 5:\n%s", n, w.Comment(pr).Body)
+	}
+}
+
+// Where nothing blocks, the comment does not say what would have been blocked.
+func TestProposedConfigOfAnAdvisoryRepository(t *testing.T) {
+	sample.Variant(t)
+	t.Parallel()
+	w := start(t)
+	w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"mode": "advisory"}`}, "chore: advise")
+	w.past(w.Repo)
+	pr := w.proposes(w.Repo, swapped)
+	w.Wants(pr, "neutral", "With the proposed one")
+	w.WantsNot(pr, backtestBegins)
+	pr.Push(ghtest.Files{apptest.SettingsPath: `{"mode": "enforce"}`}, "chore: enforce")
+	w.Idle()
+	w.Wants(pr, "neutral", "On the 2 reviews of the last 90 days this changes 2 decisions")
+}
+
 // A server that is killed while it shows a backtest shows it after its next start, in the one
 // comment.
 func TestKilledWhileItShowsABacktest(t *testing.T) {
