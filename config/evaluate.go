@@ -93,3 +93,26 @@ func (c *Config) identify(key [sha256.Size]byte) {
 		e.Key = sha256.Sum256(slices.Concat(key[:], []byte(ModeEvaluate)))
 	}
 }
+
+// Evaluated lists the ids of the rules, policies and agents in evaluation.
+func (c *Config) Evaluated() (ids []string) {
+	if c.Evaluation == nil {
+		return nil
+	}
+	for i := range c.Evaluation.Rules {
+		if r := &c.Evaluation.Rules[i]; evaluated(r) {
+			ids = append(ids, r.ID)
+		}
+	}
+	for i := range c.Evaluation.Policies {
+		if p := &c.Evaluation.Policies[i]; evaluated(p) {
+			ids = append(ids, p.ID)
+		}
+	}
+	for i := range c.Evaluation.Agents {
+		if a := &c.Evaluation.Agents[i]; evaluated(a) {
+			ids = append(ids, a.ID)
+		}
+	}
+	return ids
+}

@@ -174,6 +174,7 @@ func (b *Backtester) sides(ctx context.Context, s *ports.StoredReview, c *chain,
 	if err != nil {
 		return was, now, err
 	}
+	out.evaluated(after)
 	for _, p := range after.Weakened() {
 		if p.Layer == b.proposal.Layer && !c.unnamed {
 			out.ignored(config.FormatProblem(p))

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -32,6 +33,9 @@ type Report struct {
 	// Ignored are settings of the proposal that don't count, because they would loosen what the
 	// server's config says. There are at most MaxListed.
 	Ignored pipeline.List[string] `json:"ignored"`
+	// Evaluated are the ids of the rules, policies and agents that are in evaluation with the
+	// proposal, and therefore change nothing, sorted. There are at most MaxListed.
+	Evaluated pipeline.List[string] `json:"in_evaluation"`
 	// Failed are reviews that could not be computed, at most MaxListed.
 	Failed     pipeline.List[Failed] `json:"failed"`
 	FailedMore int                   `json:"failed_more"`
@@ -179,6 +183,15 @@ func (t *tally) ignored(what string) {
 	}
 }
 
+// evaluated notes what a config has in evaluation.
+func (t *tally) evaluated(cfg *config.Config) {
+	for _, id := range cfg.Evaluated() {
+		if len(t.Evaluated) < MaxListed && !slices.Contains(t.Evaluated, id) {
+			t.Evaluated = append(t.Evaluated, id)
+		}
+	}
+}
+
 func (t *tally) failed(f Failed) {
 	if len(t.Failed) == MaxListed {
 		t.FailedMore++
@@ -197,6 +210,7 @@ func (t *tally) report() *Report {
 	slices.SortFunc(t.Decisions, func(a, b Transition) int {
 		return cmp.Or(b.Reviews-a.Reviews, cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
 	})
+	slices.Sort(t.Evaluated)
 	for _, f := range t.findings {
 		t.Findings = append(t.Findings, *f)
 	}

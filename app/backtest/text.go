@@ -49,6 +49,12 @@ func Text(r *Report) string {
 			fmt.Fprintf(&b, "  %s: a part of the change was not read\n", reviews(r.Incomplete))
 		}
 	}
+	if len(r.Evaluated) > 0 {
+		b.WriteString("\nIn evaluation, and therefore not counted:\n\n")
+		for _, id := range r.Evaluated {
+			fmt.Fprintf(&b, "  %s\n", shown(id))
+		}
+	}
 	if len(r.Ignored) > 0 {
 		b.WriteString("\nWhat does not count in the proposal:\n\n")
 		for _, i := range r.Ignored {

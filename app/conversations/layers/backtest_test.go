@@ -114,6 +114,12 @@ var (
 func TestBacktest(t *testing.T) {
 	t.Parallel()
 	url := history(t)
+	t.Run("a rule in evaluation", func(t *testing.T) {
+		r := compute(t, url, tried, nil)
+		if r.Changed() != 0 || len(r.Findings) > 0 || !slices.Equal(r.Evaluated, []string{"no-calm"}) || !strings.Contains(backtest.Text(r), "not counted:\n\n  no-calm\n") {
+			t.Errorf("%v in evaluation:\n%s", r.Evaluated, backtest.Text(r))
+		}
+	})
 	t.Run("the config in force", func(t *testing.T) {
 		r := compute(t, url, nil, nil)
 		if r.Changed() != 0 || r.UnknownReviews() != 0 || len(r.Findings)+len(r.Failed) > 0 || r.Reviews != 8 {
