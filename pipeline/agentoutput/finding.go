@@ -29,7 +29,7 @@ func (fs *findings) read(n *jsontree.Node) {
 		fs.dropped.add("", "", f.Wrong[0])
 		return
 	}
-	f.First = true
+	f.Most = 1
 	x := pipeline.Finding{
 		Title: f.Needed("title"), Message: f.Needed("message"), Confidence: f.Share("confidence"),
 		Path: f.Text("path"), Section: f.Text("section"), StartLine: f.Count("start_line", maxLine), EndLine: f.Count("end_line", maxLine),

@@ -13,8 +13,8 @@ import (
 // member that is null counts as missing. For a wrong value, the zero value is returned.
 type Fields struct {
 	Wrong []Error
-	// First drops all errors after the first one, for readers of very many objects.
-	First bool
+	// Most bounds the errors that are kept, for readers of very many values. 0 means all.
+	Most int
 
 	node *Node
 }
@@ -158,11 +158,24 @@ func (f *Fields) Within(key string) *Fields {
 	if f.missing(key) {
 		return &Fields{}
 	}
-	return FieldsOf(f.node.Get(key), key)
+	w := FieldsOf(f.node.Get(key), key)
+	w.Most = f.Most
+	return w
 }
 
 // Take adds the errors of a member's own fields.
-func (f *Fields) Take(within *Fields) { f.Wrong = append(f.Wrong, within.Wrong...) }
+func (f *Fields) Take(within *Fields) { f.Add(within.Wrong...) }
+
+// Add adds errors that were found in another way.
+func (f *Fields) Add(errs ...Error) {
+	if f.Most > 0 {
+		errs = errs[:min(len(errs), max(0, f.Most-len(f.Wrong)))]
+	}
+	f.Wrong = append(f.Wrong, errs...)
+}
+
+// Full reports whether no more errors are kept.
+func (f *Fields) Full() bool { return f.Most > 0 && len(f.Wrong) >= f.Most }
 
 // Refuse reports a member whose value its reader can't use. A member that is missing or has the
 // wrong type is not reported again.
@@ -194,7 +207,7 @@ func (f *Fields) missing(key string) bool {
 	if n := f.node.Get(key); n != nil && n.Kind != Null {
 		return false
 	}
-	if !f.First || len(f.Wrong) == 0 {
+	if !f.Full() {
 		f.add(f.node, fmt.Sprintf("%q is missing", key), fmt.Sprintf("add %q", key))
 	}
 	return true
@@ -214,7 +227,7 @@ func (f *Fields) get(key string, kind Kind, remedy string) *Node {
 }
 
 func (f *Fields) add(n *Node, problem, remedy string) {
-	if f.First && len(f.Wrong) > 0 {
+	if f.Full() {
 		return
 	}
 	f.Wrong = append(f.Wrong, *n.Error(problem, remedy))

@@ -85,13 +85,16 @@ func TestFields(t *testing.T) {
 	}
 }
 
-func TestOnlyTheFirstErrorIsKept(t *testing.T) {
+func TestMost(t *testing.T) {
 	root, _ := Parse(&Document{}, []byte(`{"a": 1, "b": 2}`))
 	f := FieldsOf(root, "a thing")
-	f.First = true
+	f.Most = 1
 	got := f.Text("b") + f.Needed("c") + f.Text("a") + f.Needed("d")
 	if got != "" || len(f.Wrong) != 1 || f.Wrong[0].Pointer != "/b" {
 		t.Errorf("%q, wrong %v; want what is wrong with b alone", got, f.Wrong)
+	}
+	if f.Add(f.Wrong[0], f.Wrong[0]); len(f.Wrong) != 1 {
+		t.Errorf("%d errors, want the first alone", len(f.Wrong))
 	}
 }
 
