@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/agentoutput"
@@ -22,6 +24,7 @@ type Case struct {
 
 	at      jsontree.Place
 	change  change
+	on      time.Time // when the change is reviewed, or zero
 	outputs []output
 	expect  expectation
 }
@@ -34,6 +37,7 @@ type word struct {
 
 // output is what an agent is assumed to say.
 type output struct {
+	node  *jsontree.Node
 	agent word
 	pipeline.AgentOutput
 }
@@ -56,12 +60,15 @@ type place struct {
 	severity    pipeline.Severity
 }
 
-// maxName bounds a case's name, in characters: it has room in one line.
-const maxName = 120
+// The bounds of a case.
+const (
+	maxName = 120 // characters of its name, which has room in one line
+	maxList = 100 // entries of a list of outputs or of expectations
+)
 
 // The members of the objects of a case.
 var (
-	caseKeys   = []string{"$schema", "name", "description", "change", "outputs", "expect"}
+	caseKeys   = []string{"$schema", "name", "description", "on", "change", "outputs", "expect"}
 	changeKeys = []string{
 		"title", "body", "author", "author_type", "author_association", "labels", "milestone", "draft", "repository", "base",
 		"default_branch", "head", "fork", "commits", "root_files", "gitattributes", "files", "diff",
@@ -73,6 +80,7 @@ var (
 
 func readCase(n *jsontree.Node) (*Case, []jsontree.Error) {
 	f := jsontree.FieldsOf(n, "a case")
+	f.Most = maxProblems
 	c := &Case{at: n.Place()}
 	if n.Kind != jsontree.Object {
 		return c, f.Wrong
@@ -82,14 +90,21 @@ func readCase(n *jsontree.Node) (*Case, []jsontree.Error) {
 	if c.Name != plaintext.CutLine(c.Name, maxName) || c.Name != plaintext.Printable(c.Name) {
 		f.Refuse("name", "this is not a name on one line", fmt.Sprintf("use at most %d characters, without line breaks and invisible ones", maxName))
 	}
+	if on := f.Text("on"); on != "" {
+		var err error
+		if c.on, err = time.Parse(time.DateOnly, on); err != nil {
+			f.Refuse("on", "this is not a day", "write it as 2027-01-31")
+		}
+	}
 	w := f.Within("change")
 	if change := n.Get("change"); change != nil && change.Kind == jsontree.Object {
 		c.change.read(w, change)
 	}
 	f.Take(w)
-	for _, o := range f.List("outputs") {
+	for _, o := range list(f, "outputs") {
 		out, wrong := readOutput(o)
-		c.outputs, f.Wrong = append(c.outputs, out), append(f.Wrong, wrong...)
+		f.Add(wrong...)
+		c.outputs = append(c.outputs, out)
 	}
 	w = f.Within("expect")
 	if expect := n.Get("expect"); expect != nil && expect.Kind == jsontree.Object {
@@ -103,18 +118,44 @@ func readCase(n *jsontree.Node) (*Case, []jsontree.Error) {
 // refuseUnknown refuses other members than the known ones: a misspelt expectation would never fail.
 func refuseUnknown(f *jsontree.Fields, known []string) {
 	for _, m := range f.Unknown(known...) {
+		if f.Full() {
+			return
+		}
 		remedy := "use " + strings.Join(known, ", ")
 		if near := spelling.Nearest(m.Key, known, 2); near != "" {
 			remedy = fmt.Sprintf("did you mean %q?", near)
 		}
-		f.Wrong = append(f.Wrong, jsontree.Error{Place: m.KeyPlace(), Problem: fmt.Sprintf("%q is not known here", plaintext.Cut(m.Key, maxName)), Remedy: remedy})
+		f.Add(jsontree.Error{Place: m.KeyPlace(), Problem: shortened(strconv.Quote(m.Key), maxName) + " is not known here", Remedy: remedy})
 	}
+}
+
+// shortened returns a text, or its length if it is too long to be shown. It cuts nothing: whoever
+// shows the text replaces secrets in it, and half of a secret can't be recognised.
+func shortened(s string, most int) string {
+	if n := utf8.RuneCountInString(s); n > most {
+		return fmt.Sprintf("(a text of %d characters)", n)
+	}
+	return s
+}
+
+// list is an optional list of at most maxList elements.
+func list(f *jsontree.Fields, key string) []*jsontree.Node {
+	all := f.List(key)
+	if len(all) > maxList {
+		f.Refuse(key, fmt.Sprintf("the list has %d entries, more than the limit of %d", len(all), maxList), "keep the entries that tell you most")
+		return nil
+	}
+	return all
 }
 
 // words are the strings of an optional list.
 func words(f *jsontree.Fields, key string) (out []word) {
+	all := list(f, key)
+	if all == nil {
+		return nil
+	}
 	f.Texts(key) // reports elements of other types
-	for _, n := range f.List(key) {
+	for _, n := range all {
 		if n.Kind == jsontree.String {
 			out = append(out, word{n.Text, n})
 		}
@@ -137,8 +178,7 @@ func readOutput(n *jsontree.Node) (output, []jsontree.Error) {
 	if o.Unknown.Count > 0 {
 		errs = append(errs, *inside(n, o.Unknown.First.Pointer).Error("this is not known in an agent's output", "remove it, or correct its name"))
 	}
-	agent := n.Get("agent")
-	return output{word{o.Agent, agent}, o.AgentOutput}, errs
+	return output{n, word{o.Agent, n.Get("agent")}, o.AgentOutput}, errs
 }
 
 // inside returns the value at a JSON pointer below n, or the nearest value around that.
@@ -168,9 +208,9 @@ func (e *expectation) read(f *jsontree.Fields, n *jsontree.Node) {
 	}
 	e.agents, e.notAgents = words(f, "agents"), words(f, "not_agents")
 	for _, key := range []string{"findings", "not_findings"} {
-		for _, item := range f.List(key) {
+		for _, item := range list(f, key) {
 			p, wrong := readPlace(item)
-			if f.Wrong = append(f.Wrong, wrong...); key == "findings" {
+			if f.Add(wrong...); key == "findings" {
 				e.findings = append(e.findings, p)
 			} else {
 				e.notFound = append(e.notFound, p)
@@ -180,7 +220,7 @@ func (e *expectation) read(f *jsontree.Fields, n *jsontree.Node) {
 	e.only = f.Bool("no_other_findings")
 	refuseUnknown(f, expectKeys)
 	if len(f.Wrong) == 0 && e.empty() {
-		f.Wrong = append(f.Wrong, *n.Error("nothing is expected, so the test can't fail", "write what must come of it, such as a decision"))
+		f.Add(*n.Error("nothing is expected, so the test can't fail", "write what must come of it, such as a decision"))
 	}
 }
 
@@ -190,6 +230,7 @@ func (e *expectation) empty() bool {
 
 func readPlace(n *jsontree.Node) (place, []jsontree.Error) {
 	f := jsontree.FieldsOf(n, "a finding")
+	f.Most = maxProblems
 	if n.Kind != jsontree.Object {
 		return place{}, f.Wrong
 	}
@@ -201,7 +242,7 @@ func readPlace(n *jsontree.Node) (place, []jsontree.Error) {
 	switch {
 	case len(f.Wrong) > 0:
 	case p == place{node: n}:
-		f.Wrong = append(f.Wrong, *n.Error("this describes no finding", `name its "rule", "agent", "path" or "severity"`))
+		f.Add(*n.Error("this describes no finding", `name its "rule", "agent", "path" or "severity"`))
 	case p.line > 0 && p.path == "":
 		f.Refuse("line", "this is a line of no file", `add its "path"`)
 	}

@@ -21,6 +21,7 @@ import (
 type change struct {
 	pull       raw.PullRequest
 	files      []raw.ChangedFile
+	byPath     map[string]*raw.ChangedFile
 	texts      map[string]string // of the files at the head, or nil if only a diff is known
 	commits    []pipeline.Commit
 	rootFiles  []string
@@ -62,11 +63,31 @@ func (c *change) read(f *jsontree.Fields, n *jsontree.Node) {
 	c.pull.Commits = len(messages)
 	c.readFiles(f, n)
 	refuseUnknown(f, changeKeys)
-	c.pull.Totals.Files = len(c.files)
-	for _, file := range c.files {
+	c.pull.Totals.Files, c.byPath = len(c.files), map[string]*raw.ChangedFile{}
+	for i := range c.files {
+		file := &c.files[i]
+		c.byPath[file.Path] = file
 		c.pull.Totals.Additions += file.Additions
 		c.pull.Totals.Deletions += file.Deletions
 	}
+}
+
+// lines is the number of a file's lines after the change, if the case shows it.
+func (c *change) lines(file *raw.ChangedFile) (n int, known bool) {
+	switch {
+	case file == nil:
+		return 0, false
+	case file.Status == pipeline.FileRemoved:
+		return 0, true
+	case c.texts == nil: // a diff has all lines of new files only
+		return file.Additions, file.Status == pipeline.FileAdded && file.Patch != ""
+	}
+	text := c.texts[file.Path]
+	n = strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n, true
 }
 
 // associations are GitHub's values of author_association.
@@ -77,7 +98,7 @@ func (c *change) readFiles(f *jsontree.Fields, n *jsontree.Node) {
 	files, diff := n.Get("files"), n.Get("diff")
 	switch {
 	case files == nil && diff == nil || files != nil && diff != nil:
-		f.Wrong = append(f.Wrong, *n.Error(`a change has either "files" or a "diff"`, "write one of the two"))
+		f.Add(*n.Error(`a change has either "files" or a "diff"`, "write one of the two"))
 	case diff != nil:
 		read, err := normalize.ReadDiff(text(f, n, "diff"))
 		if err != nil {
@@ -89,6 +110,9 @@ func (c *change) readFiles(f *jsontree.Fields, n *jsontree.Node) {
 	default:
 		c.texts = map[string]string{}
 		for _, m := range files.Members {
+			if f.Full() {
+				return
+			}
 			c.readFile(f, m)
 		}
 	}
@@ -97,6 +121,7 @@ func (c *change) readFiles(f *jsontree.Fields, n *jsontree.Node) {
 // readFile reads a file by its texts before and after the change.
 func (c *change) readFile(f *jsontree.Fields, m jsontree.Member) {
 	w := jsontree.FieldsOf(m.Value, "a file")
+	w.Most = f.Most
 	defer f.Take(w)
 	if m.Value.Kind != jsontree.Object {
 		return
@@ -105,7 +130,7 @@ func (c *change) readFile(f *jsontree.Fields, m jsontree.Member) {
 	hasBase, hasHead := m.Value.Get("base") != nil, m.Value.Get("head") != nil
 	refuseUnknown(w, fileKeys)
 	file := raw.ChangedFile{Path: m.Key, PreviousPath: from}
-	refuse := func(problem, remedy string) { w.Wrong = append(w.Wrong, *m.Value.Error(problem, remedy)) }
+	refuse := func(problem, remedy string) { w.Add(*m.Value.Error(problem, remedy)) }
 	switch {
 	case len(w.Wrong) > 0:
 		return

@@ -22,11 +22,12 @@ func Proposed(ctx context.Context, cfg *config.Config, engines *run.Engines, fil
 		return nil
 	}
 	var out pipeline.PolicyTests
-	cases, problems := Read(files)
-	cases, unknown := Check(cases, cfg)
-	problems = append(problems, unknown...)
-	out.Problems = problems[:min(len(problems), pipeline.MaxTestProblems)]
-	out.ProblemsMore = len(problems) - len(out.Problems)
+	cases, problems := Read(ctx, files, cfg)
+	if ctx.Err() != nil {
+		return &pipeline.PolicyTests{Note: run.NoteTestsLate}
+	}
+	out.Problems = problems.List[:min(len(problems.List), pipeline.MaxTestProblems)]
+	out.ProblemsMore = len(problems.List) - len(out.Problems) + problems.More
 	r := Run(ctx, cases, cfg, Options{Engines: engines})
 	out.Cases, out.Failed, out.NotRun = r.Cases, r.Failed, r.NotRun
 	for i := range r.Results {

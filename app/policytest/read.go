@@ -1,6 +1,7 @@
 package policytest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -50,9 +51,48 @@ func ReadDir(dir string) ([]config.File, error) {
 	return files, nil
 }
 
-// Read reads the cases of files. It returns those that can be read, in order, and the problems of
-// the others. If there are too many, it returns none.
-func Read(files []config.File) ([]*Case, []pipeline.ConfigProblem) {
+// maxProblems bounds the mistakes that are listed. Anybody may write cases with any number of them.
+const maxProblems = 50
+
+// Problems are mistakes in cases.
+type Problems struct {
+	List []pipeline.ConfigProblem // the first ones
+	More int                      // those that are not listed
+}
+
+// Listed are the mistakes for a terminal, with a last one that counts what is not listed.
+func (p *Problems) Listed() []pipeline.ConfigProblem {
+	if p.More == 0 {
+		return p.List
+	}
+	return append(slices.Clip(p.List), pipeline.ConfigProblem{
+		File: path.Dir(p.List[0].File), Problem: fmt.Sprintf("there are at least %d more mistakes", p.More), Remedy: "correct these first",
+	})
+}
+
+// add adds a mistake. The remedy is only worded if it is listed, since that may be slow.
+func (p *Problems) add(n *jsontree.Node, problem string, remedy func() string) {
+	if len(p.List) == maxProblems {
+		p.More++
+		return
+	}
+	p.List = append(p.List, config.ProblemOf(*n.Error(problem, remedy())))
+}
+
+func (p *Problems) addAll(errs []jsontree.Error) {
+	for _, e := range errs {
+		if len(p.List) == maxProblems {
+			p.More++
+			continue
+		}
+		p.List = append(p.List, config.ProblemOf(e))
+	}
+}
+
+// Read reads the cases of files, and checks that they name only what the config and their changes
+// have. It returns the good ones, in order, and the mistakes in the others. If there are too many
+// cases, it returns none. It ends early with ctx.
+func Read(ctx context.Context, files []config.File, cfg *config.Config) ([]*Case, Problems) {
 	size := 0
 	for _, f := range files {
 		size += len(f.Text)
@@ -63,55 +103,61 @@ func Read(files []config.File) ([]*Case, []pipeline.ConfigProblem) {
 	case size > config.MaxTestBytes:
 		return nil, tooMany(files[0].Path, fmt.Sprintf("the files have more than %d MB in all", config.MaxTestBytes>>20))
 	}
-	r := reader{named: map[string]jsontree.Place{}}
+	r := reader{checker: newChecker(cfg), named: map[string]jsontree.Place{}}
 	for _, f := range files {
-		r.file(f)
+		r.file(ctx, f)
 	}
-	if len(r.cases) > config.MaxTests {
-		return nil, tooMany(files[0].Path, fmt.Sprintf("there are %d cases, more than the limit of %d", len(r.cases), config.MaxTests))
+	if r.total > config.MaxTests {
+		return nil, tooMany(files[0].Path, fmt.Sprintf("there are %d cases, more than the limit of %d", r.total, config.MaxTests))
 	}
 	return r.cases, r.problems
 }
 
-func tooMany(file, problem string) []pipeline.ConfigProblem {
-	return []pipeline.ConfigProblem{{File: path.Dir(file), Problem: problem, Remedy: "keep the cases that tell you most"}}
+func tooMany(file, problem string) Problems {
+	return Problems{List: []pipeline.ConfigProblem{{File: path.Dir(file), Problem: problem, Remedy: "keep the cases that tell you most"}}}
 }
 
 // reader collects cases and problems.
 type reader struct {
-	cases    []*Case
-	problems []pipeline.ConfigProblem
-	named    map[string]jsontree.Place
+	*checker
+	cases []*Case
+	total int // cases in the files
+	named map[string]jsontree.Place
 }
 
 // file reads a file, which holds one case or a list of cases.
-func (r *reader) file(f config.File) {
+func (r *reader) file(ctx context.Context, f config.File) {
+	if ctx.Err() != nil {
+		return
+	}
 	root, errs := jsontree.Options{MaxBytes: config.MaxTestBytes}.Parse(&jsontree.Document{Name: f.Path}, f.Text)
-	if r.refuse(errs); len(errs) > 0 {
+	if r.problems.addAll(errs); len(errs) > 0 {
 		return
 	}
 	list := []*jsontree.Node{root}
 	if root.Kind == jsontree.Array {
 		if list = root.Elems; len(list) == 0 {
-			r.refuse([]jsontree.Error{*root.Error("the list has no case", "add a case, or remove the file")})
+			r.problems.addAll([]jsontree.Error{*root.Error("the list has no case", "add a case, or remove the file")})
 		}
 	}
+	if r.total += len(list); r.total > config.MaxTests {
+		return
+	}
 	for _, n := range list {
+		if ctx.Err() != nil {
+			return
+		}
 		c, errs := readCase(n)
 		if first, twice := r.named[c.Name]; twice && c.Name != "" {
 			errs = append(errs, *n.Get("name").Error(fmt.Sprintf("another case has this name, in %s on line %d", first.Document.Name, first.Line), "give one of the two another name"))
 		}
-		if r.refuse(errs); len(errs) > 0 {
+		if r.problems.addAll(errs); len(errs) > 0 {
 			continue
 		}
 		r.named[c.Name] = n.Place()
-		r.cases = append(r.cases, c)
-	}
-}
-
-func (r *reader) refuse(errs []jsontree.Error) {
-	for _, e := range errs {
-		r.problems = append(r.problems, config.ProblemOf(e))
+		if r.good(ctx, c) {
+			r.cases = append(r.cases, c)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package policytest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -44,7 +46,7 @@ const good = `{
       "store/empty.go": {"head": ""}
     }
   },
-  "outputs": [{"agent": "code-scanning", "findings": []}],
+  "on": "2026-11-27",
   "expect": {
     "decision": "needs_fixes",
     "condition": "major > 0",
@@ -58,12 +60,9 @@ const good = `{
 // problemsOf reads a text and checks its cases with the defaults.
 func problemsOf(text string) []string {
 	cfg, _ := config.Load()
-	cases, problems := Read([]config.File{{Path: "tests/a.json", Text: []byte(text)}})
-	if len(problems) == 0 {
-		_, problems = Check(cases, cfg)
-	}
+	_, problems := Read(context.Background(), []config.File{{Path: "tests/a.json", Text: []byte(text)}}, cfg)
 	var out []string
-	for _, p := range problems {
+	for _, p := range problems.Listed() {
 		out = append(out, config.FormatProblem(p))
 	}
 	return out
@@ -72,25 +71,35 @@ func problemsOf(text string) []string {
 // edited is the good case with a text in it replaced.
 func edited(t *testing.T, old, text string) string {
 	t.Helper()
-	if strings.Count(good, old) != 1 {
-		t.Fatalf("%q is %d times in the case", old, strings.Count(good, old))
+	return once(t, good, old, text)
+}
+
+// once replaces a text that a case has once.
+func once(t *testing.T, in, old, text string) string {
+	t.Helper()
+	if n := strings.Count(in, old); n != 1 {
+		t.Fatalf("%q is %d times in the case", old, n)
 	}
-	return strings.Replace(good, old, text, 1)
+	return strings.Replace(in, old, text, 1)
 }
 
 func TestRead(t *testing.T) {
 	if p := problemsOf("[" + good + "]"); len(p) > 0 {
 		t.Errorf("problems %q", p)
 	}
-	cases, problems := Read([]config.File{{Path: "a.json", Text: []byte(good)}, {Path: "b.json", Text: []byte(good)}})
+	cfg, _ := config.Load()
+	cases, problems := Read(t.Context(), []config.File{{Path: "a.json", Text: []byte(good)}, {Path: "b.json", Text: []byte(good)}}, cfg)
 	want := "b.json:3:11: /name: another case has this name, in a.json on line 1; give one of the two another name"
-	if len(cases) != 1 || len(problems) != 1 || config.FormatProblem(problems[0]) != want {
+	if len(cases) != 1 || len(problems.List) != 1 || config.FormatProblem(problems.List[0]) != want {
 		t.Errorf("%d cases, problems %v, want %s", len(cases), problems, want)
 	}
 }
 
 // Every mistake is named with its place and a remedy.
 func TestReadRefuses(t *testing.T) {
+	outputs := edited(t, `"expect"`, `"outputs": [{"agent": "code-scanning", "findings": []}],
+  "expect"`)
+	many := func(entry string) string { return strings.TrimSuffix(strings.Repeat(entry+",", maxList+1), ",") }
 	for _, test := range []struct{ old, text, want string }{
 		{`"name": "a client that trusts every server",`, ``, `a.json:1:1: "name" is missing; add "name"`},
 		{`"a client that trusts every server"`, `"a\nb"`, `a.json:3:11: /name: this is not a name on one line; use at most 120 characters`},
@@ -122,10 +131,21 @@ func TestReadRefuses(t *testing.T) {
 		{`"rule": "sec-tls-verify-01"`, `"rule": "sec-tls-verify-1"`, `/expect/findings/0/rule: the config has no rule "sec-tls-verify-1"; did you mean "sec-tls-verify-01"?`},
 		{`{"severity": "critical"}`, `{"rule": "secret-no-such-token"}`, `/expect/not_findings/0/rule: the config has no rule "secret-no-such-token"`},
 		{`{"severity": "critical"}`, `{"path": "store/clients.go"}`, `/expect/not_findings/0/path: the change has no such file, so nothing can be found in it`},
+		{`{"severity": "critical"}`, `{"path": "store/client.go", "line": 4}`, `/expect/not_findings/0/line: the file has 3 lines, so nothing can be found in this one`},
+		{`{"severity": "critical"}`, `{"path": "store/old.go", "line": 1}`, `/expect/not_findings/0/line: the file has no lines after the change, so nothing can be found in one`},
+		{`{"severity": "critical"}`, `{"rule": "sec-tls-verify-01", "agent": "infra-reviewer"}`, `/expect/not_findings/0/agent: the rule belongs to the agent "security-reviewer", so no other one reports it`},
+		{`{"severity": "critical"}`, `{"rule": "secret-github-pat", "agent": "infra-reviewer"}`, `/expect/not_findings/0/agent: the rule finds secrets, so no other agent reports it`},
+		{`{"severity": "critical"}`, `{"rule": "sec-tls-verify-01", "agent": "security-reviewer", "path": "store/client.go", "line": 3, "severity": "major"}`, `/expect/not_findings/0: this finding is also in findings; keep one of the two`},
+		{`"findings": []}`, `"findings": [{"title": "x", "message": "m", "severity": "major", "confidence": 1, "path": "a"}]}`, `/outputs/0/findings/0/path: the change has no such file, so the finding would be dropped`},
+		{`{"agent": "code-scanning", "findings": []}`, many(`{"agent": "code-scanning", "findings": []}`), `/outputs: the list has 101 entries, more than the limit of 100; keep the entries that tell you most`},
+		{`"infra-reviewer"`, many(`"infra-reviewer"`), `/expect/not_agents: the list has 101 entries`},
+		{`{"severity": "critical"}`, many(`{"severity": "critical"}`), `/expect/not_findings: the list has 101 entries`},
+		{`"2026-11-27"`, `"27 November"`, `/on: this is not a day; write it as 2027-01-31`},
+		{`["infra-reviewer"]`, `["` + strings.Repeat("a", 200) + `"]`, `the config has no agent (a text of 202 characters); use`},
 		{`{"severity": "critical"}`, `{"line": 3}`, `/expect/not_findings/0/line: this is a line of no file; add its "path"`},
 		{`{"severity": "critical"}`, `{}`, `/expect/not_findings/0: this describes no finding`},
 	} {
-		got := problemsOf(edited(t, test.old, test.text))
+		got := problemsOf(once(t, outputs, test.old, test.text))
 		if !slices.ContainsFunc(got, func(p string) bool { return strings.Contains(p, test.want) }) {
 			t.Errorf("%s\nin place of %s: problems %q, want %q", test.text, test.old, got, test.want)
 		}
@@ -165,8 +185,9 @@ func TestTooManyCases(t *testing.T) {
 	if p := problemsOf(list(1) + strings.Repeat(" ", config.MaxTestBytes)); len(p) != 1 || p[0] != "tests: the files have more than 1 MB in all; keep the cases that tell you most" {
 		t.Errorf("problems of a large file: %q", p)
 	}
-	cases, problems := Read(slices.Repeat([]config.File{{Path: "tests/a.json", Text: []byte(one(1))}}, config.MaxTests+1))
-	if len(cases) > 0 || len(problems) != 1 || problems[0].Problem != "there are more than 200 files" {
+	cfg, _ := config.Load()
+	cases, problems := Read(t.Context(), slices.Repeat([]config.File{{Path: "tests/a.json", Text: []byte(one(1))}}, config.MaxTests+1), cfg)
+	if len(cases) > 0 || len(problems.List) != 1 || problems.List[0].Problem != "there are more than 200 files" {
 		t.Errorf("%d cases of 201 files, problems %v", len(cases), problems)
 	}
 }
@@ -244,12 +265,11 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"name": "a", "change": {"title": "", "files": {"a": {"head": [""], "from": ".."}}}, "outputs": [{"agent": "", "findings": [{}]}], "expect": {"findings": [{}]}}`))
 	cfg, _ := config.Load()
 	f.Fuzz(func(t *testing.T, text []byte) {
-		cases, problems := Read([]config.File{{Path: "tests/a.json", Text: text}})
-		if len(cases) == 0 && len(problems) == 0 {
+		cases, problems := Read(t.Context(), []config.File{{Path: "tests/a.json", Text: text}}, cfg)
+		if len(cases) == 0 && len(problems.List) == 0 {
 			t.Fatal("neither a case nor a problem")
 		}
-		_, unknown := Check(cases, cfg)
-		for _, p := range append(problems, unknown...) {
+		for _, p := range problems.Listed() {
 			if p.File == "" || p.Problem == "" || p.Remedy == "" {
 				t.Errorf("a problem without a place or a remedy: %+v", p)
 			}
@@ -259,6 +279,11 @@ func FuzzRead(f *testing.F) {
 			if err != nil || len(files.Files) == 0 {
 				t.Errorf("%d files: %v", len(files.Files), err)
 			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		if r := Run(ctx, cases[:min(len(cases), 3)], cfg, Options{Engines: engines}); r.Passed+r.Failed+r.NotRun != r.Cases || len(Text(r)) == 0 {
+			t.Errorf("%+v", r)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/reviewgate/reviewgate/app/ports"
@@ -16,6 +17,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/agentoutput"
 	"github.com/reviewgate/reviewgate/pipeline/plaintext"
+	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
 // Recorded is a case that was written from a stored review.
@@ -33,6 +35,7 @@ type written struct {
 	Schema      string            `json:"$schema"`
 	Name        string            `json:"name"`
 	Description string            `json:"description"`
+	On          string            `json:"on"`
 	Change      writtenChange     `json:"change"`
 	Outputs     []json.RawMessage `json:"outputs,omitempty"`
 	Expect      writtenExpect     `json:"expect"`
@@ -80,43 +83,79 @@ func Record(ctx context.Context, s *ports.StoredReview, cfg *config.Config, o Op
 	if len(f.Files) == 0 {
 		return nil, errors.New("the review has no changed file, so there is nothing to test")
 	}
-	w := written{
-		Schema: config.SchemaURL(config.SchemaPolicyTest),
-		Name:   plaintext.CutLine(plaintext.Printable(fmt.Sprintf("%s: %s", f.PullName(), f.Title)), maxName),
-		Change: changeOf(s), Expect: expectOf(&s.Review),
-	}
-	out := &Recorded{Why: limitsOf(s, cfg)}
-	for i := range s.Review.Results {
-		row := &s.Review.Results[i]
-		a := agentOf(cfg, row.Agent)
-		if a == nil || !outside(a) || row.Status != pipeline.AgentOK {
-			continue
-		}
-		said := row.Output
-		said.Agent, said.Model = row.Agent, row.Model
-		text, err := agentoutput.Encode(&said)
-		if err != nil {
-			return nil, err
-		}
-		w.Outputs = append(w.Outputs, text)
-	}
-	c, err := w.parsed(cfg)
+	redact, err := redactor(o)
 	if err != nil {
 		return nil, err
 	}
-	outcome, err := c.review(ctx, cfg, o)
+	w := written{
+		Schema: config.SchemaURL(config.SchemaPolicyTest),
+		Name:   plaintext.CutLine(plaintext.Printable(fmt.Sprintf("%s at %.7s: %s", f.PullName(), s.HeadSHA, f.Title)), maxName),
+		On:     f.ObservedAt.UTC().Format(time.DateOnly),
+		Change: changeOf(s, redact),
+	}
+	out := &Recorded{}
+	w.Expect, out.LeftOut = expectOf(&s.Review)
+	if w.Outputs, err = outputsOf(s, cfg); err != nil {
+		return nil, err
+	}
+	c, err := w.parsed(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	v, unused, err := c.review(ctx, cfg, o)
 	if err != nil {
 		return nil, fmt.Errorf("review the change again: %w", err)
 	}
-	out.LeftOut = w.Expect.leaveOut(&c.expect, &outcome.Review)
+	for _, i := range slices.Backward(unused) {
+		out.LeftOut = append(out.LeftOut, c.outputs[i].unused(&v.Manifest))
+		w.Outputs = slices.Delete(w.Outputs, i, i+1)
+	}
+	out.LeftOut = append(out.LeftOut, w.Expect.leaveOut(&c.expect, v)...)
+	out.Why = limitsOf(s, cfg, v)
+	if w.Expect.empty() {
+		return nil, fmt.Errorf("a test of this review would meet none of its expectations: %s", strings.Join(out.LeftOut, "; "))
+	}
 	w.Description = description(s, out)
-	if _, err := w.parsed(cfg); err != nil {
+	if _, err := w.parsed(ctx, cfg); err != nil {
 		return nil, err
 	}
 	if out.Text, err = w.text(); err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+// redactor returns a function that replaces secrets in a text.
+func redactor(o Options) (func(string) string, error) {
+	runner, err := run.NewRunner(run.Config{Engines: o.Engines})
+	if err != nil {
+		return nil, err
+	}
+	return runner.Redact, nil
+}
+
+// outputsOf are what models and other programs said, without findings outside the change, which
+// count in no review.
+func outputsOf(s *ports.StoredReview, cfg *config.Config) (outputs []json.RawMessage, err error) {
+	paths := map[string]bool{"": true}
+	for i := range s.Review.Facts.Files {
+		paths[s.Review.Facts.Files[i].Path] = true
+	}
+	for i := range s.Review.Results {
+		row := &s.Review.Results[i]
+		if a := agentOf(cfg, row.Agent); a == nil || !outside(a) || row.Status != pipeline.AgentOK || len(outputs) == maxList {
+			continue
+		}
+		said := row.Output
+		said.Agent, said.Model = row.Agent, row.Model
+		said.Findings = slices.DeleteFunc(slices.Clone(said.Findings), func(f pipeline.Finding) bool { return !paths[f.Path] })
+		text, err := agentoutput.Encode(&said)
+		if err != nil {
+			return nil, err
+		}
+		outputs = append(outputs, text)
+	}
+	return outputs, nil
 }
 
 // text is the case as a file.
@@ -132,17 +171,17 @@ func (w *written) text() ([]byte, error) {
 }
 
 // parsed is the case as a test reads it.
-func (w *written) parsed(cfg *config.Config) (*Case, error) {
+func (w *written) parsed(ctx context.Context, cfg *config.Config) (*Case, error) {
 	text, err := w.text()
 	if err != nil {
 		return nil, err
 	}
-	cases, problems := Read([]config.File{{Path: "tests/recorded.json", Text: text}})
-	if len(problems) == 0 {
-		cases, problems = Check(cases, cfg)
-	}
-	if len(problems) > 0 {
-		return nil, fmt.Errorf("no case can be made of this review: %s", config.FormatProblem(problems[0]))
+	cases, problems := Read(ctx, []config.File{{Path: "tests/recorded.json", Text: text}}, cfg)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case len(problems.List) > 0:
+		return nil, fmt.Errorf("no case can be made of this review: %s", config.FormatProblem(problems.List[0]))
 	}
 	return cases[0], nil
 }
@@ -155,7 +194,7 @@ func agentOf(cfg *config.Config, id string) *config.Agent {
 	return &cfg.Agents[i]
 }
 
-func changeOf(s *ports.StoredReview) writtenChange {
+func changeOf(s *ports.StoredReview, redact func(string) string) writtenChange {
 	f := &s.Review.Facts
 	c := writtenChange{
 		Title: f.Title, Body: f.Body, Author: f.Author.Login, Labels: f.Labels, Milestone: f.Milestone, Draft: f.Draft,
@@ -173,24 +212,30 @@ func changeOf(s *ports.StoredReview) writtenChange {
 	}
 	for _, b := range s.Config {
 		if b.Layer == ports.LayerAttributes {
-			c.Attributes = string(b.Text)
+			c.Attributes = redact(string(b.Text))
 		}
 	}
 	return c
 }
 
-// expectOf expects everything of a review that a case can expect. A person's decision is none of
-// the config.
-func expectOf(v *pipeline.Review) writtenExpect {
+// expectOf expects everything of a review that a case can expect, and returns in words what is too
+// much. A person's decision does not come from the config, so the gate's own counts.
+func expectOf(v *pipeline.Review) (e writtenExpect, leftOut []string) {
 	r := &v.Report
-	e := writtenExpect{Decision: r.Decision, Condition: r.Gate.Condition, NoOtherFindings: true}
+	e = writtenExpect{Decision: r.Decision, Condition: r.Gate.Condition, NoOtherFindings: true}
 	if h := r.ByHand; h != nil {
 		e.Decision, e.Condition = h.Gate, h.GateCondition
 	}
 	for i := range v.Manifest.Entries {
 		e.Agents = append(e.Agents, v.Manifest.Entries[i].Agent)
 	}
-	for i := range r.Findings {
+	if n := len(e.Agents); n > maxList {
+		e.Agents, leftOut = e.Agents[:maxList], append(leftOut, fmt.Sprintf("%d of %d agents: more than a case may expect", n-maxList, n))
+	}
+	if n := len(r.Findings); n > maxList {
+		e.NoOtherFindings, leftOut = false, append(leftOut, fmt.Sprintf("%d of %d findings: more than a case may expect", n-maxList, n))
+	}
+	for i := range r.Findings[:min(len(r.Findings), maxList)] {
 		f := &r.Findings[i]
 		p := writtenPlace{Rule: f.RuleID, Path: f.Path}
 		if p.Rule == "" {
@@ -201,7 +246,11 @@ func expectOf(v *pipeline.Review) writtenExpect {
 		}
 		e.Findings = append(e.Findings, p)
 	}
-	return e
+	return e, leftOut
+}
+
+func (e *writtenExpect) empty() bool {
+	return e.Decision == "" && e.Condition == "" && len(e.Agents)+len(e.Findings) == 0 && !e.NoOtherFindings
 }
 
 // leaveOut removes what does not hold for a review, and returns it in words.
@@ -231,21 +280,34 @@ func (e *writtenExpect) leaveOut(parsed *expectation, v *pipeline.Review) (leftO
 		}
 	}
 	e.Agents, e.Findings = agents, findings
-	e.NoOtherFindings = holds(expectation{findings: places, only: true})
+	e.NoOtherFindings = e.NoOtherFindings && holds(expectation{findings: places, only: true})
 	return leftOut
 }
 
-// limitsOf says what a stored review has that a case can't have.
-func limitsOf(s *ports.StoredReview, cfg *config.Config) (why []string) {
+// limitsOf says what a stored review has that a case can't have, also by the review of the case.
+func limitsOf(s *ports.StoredReview, cfg *config.Config, again *pipeline.Review) (why []string) {
 	v := &s.Review
 	if n := len(v.Facts.Redactions); n > 0 {
-		why = append(why, "its secrets are placeholders, and a test finds none")
+		why = append(why, "the secrets are placeholders in the case, so none is found")
+	}
+	for i := range v.Facts.Files {
+		if file := &v.Facts.Files[i]; hasNoLines(file) && file.Additions+file.Deletions > 0 {
+			why = append(why, fmt.Sprintf("the lines of %s are not stored", quoted(file.Path)))
+		}
+	}
+	read := func(path string) bool {
+		return !slices.ContainsFunc(v.Facts.Incomplete, func(i pipeline.Incompleteness) bool { return i.Path == path })
+	}
+	for _, i := range again.Facts.Incomplete {
+		if i.Path != "" && read(i.Path) {
+			why = append(why, fmt.Sprintf("the content of %s was read, and is not in the case", quoted(i.Path)))
+		}
 	}
 	if len(v.Facts.Incomplete) > 0 {
 		why = append(why, "a part of the change was not read")
 	}
 	if v.Previous != nil || v.SameHead != nil {
-		why = append(why, "it was not the first review, and a test is")
+		why = append(why, "an earlier review counted")
 	}
 	if len(v.Memory.Dismissed)+len(v.Memory.Accepted)+len(v.Memory.FalsePositives) > 0 || v.Memory.ByHand != nil {
 		why = append(why, "people's decisions counted")
@@ -273,13 +335,16 @@ func description(s *ports.StoredReview, r *Recorded) string {
 		text += " A test can't repeat everything, so this is not expected: " + strings.Join(r.LeftOut[:min(len(r.LeftOut), maxListed)], "; ") + "."
 	}
 	if len(r.Why) > 0 {
-		text += " Of the review: " + strings.Join(r.Why, "; ") + "."
+		text += " Not repeated: " + strings.Join(r.Why[:min(len(r.Why), maxListed)], "; ") + "."
 	}
 	return text
 }
 
-// diffOf writes the changed files as a unified diff that normalize.ReadDiff reads. A file whose
-// lines are not stored counts as changed in its mode only.
+// hasNoLines reports whether a file is not binary, and none of its lines is stored.
+func hasNoLines(f *pipeline.File) bool { return len(f.Hunks) == 0 && !f.Binary }
+
+// diffOf writes the changed files as a unified diff that normalize.ReadDiff reads. A file without
+// lines counts as changed in its mode only.
 func diffOf(f *pipeline.PRFacts) (lines []string) {
 	for i := range f.Files {
 		file := &f.Files[i]
@@ -301,7 +366,7 @@ func diffOf(f *pipeline.PRFacts) (lines []string) {
 				lines = append(lines, word+" from "+name(file.PreviousPath), word+" to "+name(file.Path))
 			}
 		}
-		if !moved && file.Status != pipeline.FileAdded && file.Status != pipeline.FileRemoved && len(file.Hunks) == 0 && !file.Binary {
+		if !moved && file.Status != pipeline.FileAdded && file.Status != pipeline.FileRemoved && hasNoLines(file) {
 			lines = append(lines, "old mode 100644", "new mode 100755")
 		}
 		if file.Binary {

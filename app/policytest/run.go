@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -44,14 +45,16 @@ type Result struct {
 	// Assumed are the agents that are assumed to find nothing: they ran, and the case has no output
 	// of theirs.
 	Assumed []string `json:"assumed"`
-	// Unused are the agents of outputs that were not used, because these agents did not run.
-	Unused []string `json:"unused"`
+	// Notes name expectations that can't fail under this config, one line each.
+	Notes []string `json:"notes"`
 }
 
 // Options say how cases are run.
 type Options struct {
 	// Engines may have the compiled config already. The default is a cache of its own.
 	Engines *run.Engines
+	// Now is the clock for cases that name no day. The default is the system's.
+	Now func() time.Time
 	// Progress is told the number of cases that are done. It may be nil.
 	Progress func(done int)
 }
@@ -86,31 +89,29 @@ func Run(ctx context.Context, cases []*Case, cfg *config.Config, o Options) *Rep
 func (c *Case) run(ctx context.Context, cfg *config.Config, o Options) Result {
 	result := Result{
 		Name: c.Name, File: c.at.Document.Name, Line: c.at.Line, Status: NotRun,
-		Differences: []string{}, Assumed: []string{}, Unused: []string{},
+		Differences: []string{}, Assumed: []string{}, Notes: c.notes(cfg),
 	}
 	if ctx.Err() != nil {
 		return result
 	}
-	outcome, err := c.review(ctx, cfg, o)
+	v, unused, err := c.review(ctx, cfg, o)
 	switch {
 	case ctx.Err() != nil:
 		return result
 	case err != nil:
-		result.Status, result.Differences = Failed, []string{"the change could not be reviewed: " + plaintext.CutLine(err.Error(), maxQuote)}
+		result.Status, result.Differences = Failed, []string{"the change could not be reviewed: " + quoted(err.Error())}
 		return result
 	}
-	v := &outcome.Review
 	for i := range cfg.Agents {
 		a := &cfg.Agents[i]
 		said := slices.ContainsFunc(c.outputs, func(o output) bool { return o.agent.text == a.ID })
-		switch runs := v.Manifest.Entry(a.ID) != nil; {
-		case runs && outside(a) && !said:
+		if outside(a) && !said && v.Manifest.Entry(a.ID) != nil {
 			result.Assumed = append(result.Assumed, a.ID)
-		case !runs && said:
-			result.Unused = append(result.Unused, a.ID)
 		}
 	}
-	if result.Differences = append(result.Differences, c.expect.differences(v)...); len(result.Differences) == 0 {
+	result.Differences = append(result.Differences, c.expect.differences(v)...)
+	result.Differences = append(result.Differences, listed(unused, func(i int) bool { return true }, func(i int) string { return c.outputs[i].unused(&v.Manifest) })...)
+	if len(result.Differences) == 0 {
 		result.Status = Passed
 	} else {
 		result.Status = Failed
@@ -118,49 +119,111 @@ func (c *Case) run(ctx context.Context, cfg *config.Config, o Options) Result {
 	return result
 }
 
-// review reviews a case's change. Agents that need more than the facts say what the case says.
-func (c *Case) review(ctx context.Context, cfg *config.Config, o Options) (run.Outcome, error) {
+// notes names the findings that must be absent, and that no review has because their rule is in
+// evaluation.
+func (c *Case) notes(cfg *config.Config) []string {
+	notes := []string{}
+	if cfg.Evaluation == nil {
+		return notes
+	}
+	for i := range c.expect.notFound {
+		p := &c.expect.notFound[i]
+		if slices.ContainsFunc(cfg.Evaluation.Rules, func(r config.Rule) bool { return r.ID == p.rule && r.Mode == config.ModeEvaluate }) {
+			notes = append(notes, fmt.Sprintf("finding %s: can't be found, because the rule is in evaluation", quoted(p.String())))
+		}
+	}
+	return notes
+}
+
+// review reviews a case's change. Agents that need more than the facts say what the case says. It
+// also returns which outputs no agent was asked for.
+func (c *Case) review(ctx context.Context, cfg *config.Config, o Options) (v *pipeline.Review, unused []int, err error) {
+	s := &said{outputs: c.outputs, used: map[int]bool{}}
 	agents := map[string]dispatch.Agent{}
 	for i := range cfg.Agents {
 		if a := &cfg.Agents[i]; outside(a) {
-			agents[a.ID] = said{c.outputs}
+			agents[a.ID] = s
 		}
 	}
-	runner, err := run.NewRunner(run.Config{Now: time.Now, Agents: agents, Engines: o.Engines})
+	now := o.Now
+	if now == nil {
+		now = time.Now
+	}
+	if !c.on.IsZero() {
+		now = func() time.Time { return c.on }
+	}
+	runner, err := run.NewRunner(run.Config{Now: now, Agents: agents, Engines: o.Engines})
 	if err != nil {
-		return run.Outcome{}, err
+		return nil, nil, err
 	}
 	src := source{&c.change, cfg}
-	return runner.Run(ctx, src, run.Options{RunID: "policy-test", Trigger: "a policy test", File: src.file()})
+	outcome, err := runner.Run(ctx, src, run.Options{RunID: "policy-test", Trigger: "a policy test", File: src.file()})
+	if err != nil {
+		return nil, nil, err
+	}
+	return &outcome.Review, s.unused(), nil
 }
 
 // said is an agent that says what a case says.
-type said struct{ outputs []output }
+type said struct {
+	outputs []output
 
-var _ dispatch.Agent = said{}
+	mu   sync.Mutex
+	used map[int]bool // by the index of the output
+}
+
+var _ dispatch.Agent = (*said)(nil)
 
 // Review returns the agent's output for the model that is asked. If it is asked several times, the
 // outputs are the answers in order, and the last one is that to all further questions. An output
 // that names no model is every model's.
-func (s said) Review(_ context.Context, task dispatch.Task) (dispatch.Answer, error) {
-	var mine []pipeline.AgentOutput
-	for _, o := range s.outputs {
-		if o.agent.text == task.Entry.Agent && (o.Model == "" || o.Model == task.Model) {
-			mine = append(mine, o.AgentOutput)
+func (s *said) Review(_ context.Context, task dispatch.Task) (dispatch.Answer, error) {
+	var mine []int
+	for i := range s.outputs {
+		if o := &s.outputs[i]; o.agent.text == task.Entry.Agent && (o.Model == "" || o.Model == task.Model) {
+			mine = append(mine, i)
 		}
 	}
 	if len(mine) == 0 {
 		return dispatch.Answer{}, nil
 	}
-	answer := mine[min(task.Run, len(mine)-1)]
+	i := mine[min(task.Run, len(mine)-1)]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used[i] = true
+	answer := s.outputs[i].AgentOutput
 	answer.Findings = slices.Clone(answer.Findings)
 	return dispatch.Answer{Output: answer}, nil
+}
+
+// unused are the outputs that nobody asked for.
+func (s *said) unused() (all []int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.outputs {
+		if !s.used[i] {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// unused says that a test does not use an output, and why.
+func (o *output) unused(m *pipeline.AgentManifest) string {
+	what := "output of " + o.agent.text
+	if o.Model != "" {
+		what += " with the model " + quoted(o.Model)
+	}
+	if m.Entry(o.agent.text) == nil {
+		return what + ": not used, because the agent was not chosen"
+	}
+	return what + ": not used, because the agent was not asked for it"
 }
 
 // The bounds of what is said about one case.
 const (
 	maxListed = 10   // differences of one kind
-	maxQuote  = 1000 // characters; whoever shows less of a text redacts it before
+	maxQuote  = 1000 // characters of a text
 	maxOthers = 3    // findings that came instead
 )
 
@@ -174,18 +237,12 @@ func (e *expectation) differences(v *pipeline.Review) []string {
 	if e.condition != "" && e.condition != r.Gate.Condition {
 		out = append(out, fmt.Sprintf("condition: want %s, got %s", quoted(e.condition), quoted(r.Gate.Condition)))
 	}
-	out = append(out, listed(e.agents, func(w word) string {
-		if v.Manifest.Entry(w.text) != nil {
-			return ""
-		}
+	chosen := func(w word) bool { return v.Manifest.Entry(w.text) != nil }
+	out = append(out, listed(e.agents, func(w word) bool { return !chosen(w) }, func(w word) string {
 		return fmt.Sprintf("agent %s: not chosen%s", w.text, reason(&v.Manifest, w.text))
 	})...)
-	out = append(out, listed(e.notAgents, func(w word) string {
-		entry := v.Manifest.Entry(w.text)
-		if entry == nil {
-			return ""
-		}
-		return fmt.Sprintf("agent %s: chosen%s", w.text, chosenBy(entry))
+	out = append(out, listed(e.notAgents, chosen, func(w word) string {
+		return fmt.Sprintf("agent %s: chosen%s", w.text, chosenBy(v.Manifest.Entry(w.text)))
 	})...)
 	return append(out, e.findingDifferences(r)...)
 }
@@ -206,19 +263,19 @@ func chosenBy(e *pipeline.ManifestEntry) string {
 	return fmt.Sprintf(" by the policy %s (%s)", quoted(e.Policies[0].Policy), quoted(e.Policies[0].Trigger))
 }
 
-func quoted(s string) string { return plaintext.CutLine(plaintext.Printable(s), maxQuote) }
+func quoted(s string) string { return shortened(plaintext.Printable(s), maxQuote) }
 
-// listed returns what a function says about each element, and counts what is too much to list.
-func listed[T any](all []T, say func(T) string) []string {
+// listed says something about each element that differs, and counts those that are too many to list.
+func listed[T any](all []T, differs func(T) bool, say func(T) string) []string {
 	var out []string
 	more := 0
 	for _, x := range all {
-		switch text := say(x); {
-		case text == "":
+		switch {
+		case !differs(x):
 		case len(out) == maxListed:
 			more++
 		default:
-			out = append(out, text)
+			out = append(out, say(x))
 		}
 	}
 	if more > 0 {
@@ -228,26 +285,21 @@ func listed[T any](all []T, say func(T) string) []string {
 }
 
 func (e *expectation) findingDifferences(r *pipeline.Report) []string {
-	out := listed(e.findings, func(p place) string {
-		if slices.ContainsFunc(r.Findings, func(f pipeline.Finding) bool { return p.fits(&f) }) {
-			return ""
-		}
+	first := func(p place) int {
+		return slices.IndexFunc(r.Findings, func(f pipeline.Finding) bool { return p.fits(&f) })
+	}
+	out := listed(e.findings, func(p place) bool { return first(p) < 0 }, func(p place) string {
 		return "finding " + quoted(p.String()) + ": not found; " + p.instead(r)
 	})
-	out = append(out, listed(e.notFound, func(p place) string {
-		i := slices.IndexFunc(r.Findings, func(f pipeline.Finding) bool { return p.fits(&f) })
-		if i < 0 {
-			return ""
-		}
-		return "finding " + quoted(p.String()) + ": found, and should not be: " + shown(&r.Findings[i])
+	out = append(out, listed(e.notFound, func(p place) bool { return first(p) >= 0 }, func(p place) string {
+		return "finding " + quoted(p.String()) + ": found, and should not be: " + shown(&r.Findings[first(p)])
 	})...)
 	if !e.only {
 		return out
 	}
-	return append(out, listed(r.Findings, func(f pipeline.Finding) string {
-		if slices.ContainsFunc(e.findings, func(p place) bool { return p.fits(&f) }) {
-			return ""
-		}
+	return append(out, listed(r.Findings, func(f pipeline.Finding) bool {
+		return !slices.ContainsFunc(e.findings, func(p place) bool { return p.fits(&f) })
+	}, func(f pipeline.Finding) string {
 		return "finding " + shown(&f) + ": not expected"
 	})...)
 }
@@ -265,18 +317,24 @@ func (p *place) instead(r *pipeline.Report) string {
 	if len(r.Findings) == 0 {
 		return "there is no finding"
 	}
-	like := slices.Clone(r.Findings)
-	slices.SortStableFunc(like, func(a, b pipeline.Finding) int { return p.likeness(&b) - p.likeness(&a) })
 	var others []string
-	for i := range like[:min(len(like), maxOthers)] {
-		others = append(others, shown(&like[i]))
+	for n := mostAlike; n >= 0; n-- {
+		for i := range r.Findings {
+			if f := &r.Findings[i]; len(others) < maxOthers && p.likeness(f) == n {
+				others = append(others, shown(f))
+			}
+		}
 	}
-	if more := len(like) - len(others); more > 0 {
+	if more := len(r.Findings) - len(others); more > 0 {
 		others = append(others, fmt.Sprintf("%d more", more))
 	}
 	return "found instead: " + strings.Join(others, ", ")
 }
 
+// mostAlike is the largest likeness.
+const mostAlike = 3
+
+// likeness says how much a finding is like the described one.
 func (p *place) likeness(f *pipeline.Finding) (n int) {
 	if p.rule != "" && p.rule == f.RuleID {
 		n += 2

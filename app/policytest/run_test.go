@@ -3,8 +3,12 @@ package policytest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -12,6 +16,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/run"
+	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
 // tested runs the cases of a text with the defaults and the given settings.
@@ -21,14 +26,17 @@ func tested(t *testing.T, settings, text string) *Report {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	cases, problems := Read([]config.File{{Path: "tests/a.json", Text: []byte(text)}})
-	if len(problems) == 0 {
-		cases, problems = Check(cases, cfg)
-	}
-	if len(problems) > 0 {
+	return Run(t.Context(), read(t, cfg, text), cfg, Options{Engines: engines})
+}
+
+// read reads cases without mistakes.
+func read(t *testing.T, cfg *config.Config, text string) []*Case {
+	t.Helper()
+	cases, problems := Read(t.Context(), []config.File{{Path: "tests/a.json", Text: []byte(text)}}, cfg)
+	if len(problems.List) > 0 {
 		t.Fatal(problems)
 	}
-	return Run(t.Context(), cases, cfg, Options{Engines: engines})
+	return cases
 }
 
 // engines saves compiling the defaults for each test.
@@ -78,18 +86,11 @@ func TestOutputs(t *testing.T) {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	cases, problems := Read([]config.File{{Path: "tests/a.json", Text: []byte("[" + silent + "," + says + "," + unused + "]")}})
-	if len(problems) == 0 {
-		cases, problems = Check(cases, cfg)
-	}
-	if len(problems) > 0 {
-		t.Fatal(problems)
-	}
-	r := Run(t.Context(), cases, cfg, Options{})
+	r := Run(t.Context(), read(t, cfg, "["+silent+","+says+","+unused+"]"), cfg, Options{})
 	text := Text(r)
 	for _, want := range []string{
 		"3 cases, 2 passed, 1 failed\n", "code-scanning (2 cases)", "case unused: decision: want fail, got",
-		"case unused: the output of spec-reviewer was not used, because the agent was not chosen\n  tests/a.json:",
+		"case unused: output of spec-reviewer: not used, because the agent was not chosen\n  tests/a.json:",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -100,9 +101,9 @@ func TestOutputs(t *testing.T) {
 // A model that is asked several times gets one output after the other.
 func TestOutputsOfModels(t *testing.T) {
 	out := func(model, title string) output {
-		return output{word{text: "spec-reviewer"}, pipeline.AgentOutput{Model: model, Findings: pipeline.List[pipeline.Finding]{{Title: title}}}}
+		return output{agent: word{text: "spec-reviewer"}, AgentOutput: pipeline.AgentOutput{Model: model, Findings: pipeline.List[pipeline.Finding]{{Title: title}}}}
 	}
-	s := said{[]output{out("a", "first"), out("b", "other"), out("a", "second"), out("", "any")}}
+	s := said{used: map[int]bool{}, outputs: []output{out("a", "first"), out("b", "other"), out("a", "second"), out("", "any"), out("b", "never")}}
 	var got []string
 	for _, q := range []pipeline.Question{{Model: "a"}, {Model: "a", Run: 1}, {Model: "b"}, {Model: "c"}, {Model: "c", Run: 5}} {
 		answer, err := s.Review(t.Context(), taskOf(q))
@@ -114,21 +115,99 @@ func TestOutputsOfModels(t *testing.T) {
 	if diff := cmp.Diff([]string{"first", "second", "other", "any", "any"}, got); diff != "" {
 		t.Errorf("answers (-want +got):\n%s", diff)
 	}
+	if unused := s.unused(); !slices.Equal(unused, []int{4}) {
+		t.Errorf("unused %v, want the last one", unused)
+	}
 }
 
 // What has no time left is not run, and neither passes nor fails.
 func TestNotRun(t *testing.T) {
 	cfg, _ := config.Load()
-	cases, _ := Read([]config.File{{Path: "tests/a.json", Text: []byte(good)}})
+	cases := read(t, cfg, good)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r := Run(ctx, cases, cfg, Options{Engines: engines})
 	if r.NotRun != 1 || r.Passed+r.Failed > 0 {
 		t.Fatalf("%+v", r)
 	}
-	want := "case a client that trusts every server: not run, because the time was over\n1 case, 0 passed, 0 failed, 1 not run within 10 s\n"
+	want := "case a client that trusts every server: not run, because time ran out\n1 case, 0 passed, 0 failed, 1 not run within 10 s\n"
 	if diff := cmp.Diff(want, Text(r)); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)
+	}
+}
+
+// A case that takes too long is not run either, and no further one is started.
+func TestSlowCase(t *testing.T) {
+	cfg, _ := config.Load()
+	slow := edited(t, `  "on": "2026-11-27",`, ``)
+	other := strings.Replace(slow, "a client that trusts every server", "other", 1)
+	slow = strings.Replace(slow, "a client that trusts every server", "slow", 1)
+	cases := read(t, cfg, "["+good+","+slow+","+other+"]")
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		r := Run(t.Context(), cases, cfg, Options{Engines: engines, Now: func() time.Time {
+			if asked++; asked == 1 {
+				time.Sleep(MaxTime + time.Second)
+			}
+			return time.Now()
+		}})
+		if r.Passed != 1 || r.NotRun != 2 {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+// Anybody may write cases with very many mistakes. Only the first ones are listed, the others are
+// counted, and nothing is read after the time is over.
+func TestManyMistakes(t *testing.T) {
+	var agents []string
+	for i := range 170 {
+		agents = append(agents, fmt.Sprintf(`{"id": "a%s%05d", "kind": "code-scanning", "name": "n", "description": "d", "enabled": false}`, strings.Repeat("x", 57), i))
+	}
+	cfg, problems := config.Load(config.Layer{Name: config.LayerRepository, Files: []config.File{{Path: config.FileAgents, Text: []byte("[" + strings.Join(agents, ",") + "]")}}})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	words := strings.TrimSuffix(strings.Repeat(`"`+strings.Repeat("q", 63)+`",`, maxList), ",")
+	var all []string
+	for i := range 100 {
+		all = append(all, fmt.Sprintf(`{"name": "%d", "change": {"title": "t", "files": {"a": {"head": "x"}}}, "expect": {"agents": [%s]}}`, i, words))
+	}
+	file := config.File{Path: "tests/a.json", Text: []byte("[" + strings.Join(all, ",") + "]")}
+	cases, got := Read(t.Context(), []config.File{file}, cfg)
+	if len(cases) > 0 || len(got.List) != maxProblems || got.More != 100*maxList-maxProblems {
+		t.Errorf("%d cases, %d problems and %d more", len(cases), len(got.List), got.More)
+	}
+	if listed := got.Listed(); len(listed) != maxProblems+1 || config.FormatProblem(listed[maxProblems]) != "tests: there are at least 9950 more mistakes; correct these first" {
+		t.Errorf("listed %v", listed[maxProblems:])
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if cases, got := Read(ctx, []config.File{file}, cfg); len(cases)+len(got.List) > 0 {
+		t.Errorf("after the time: %d cases, %v", len(cases), got.List)
+	}
+	unknown := `{"name": "a"`
+	for i := range 60 {
+		unknown += fmt.Sprintf(`, "q%d": 1`, i)
+	}
+	if got := problemsOf(unknown + "}"); len(got) != maxProblems {
+		t.Errorf("%d problems of one case", len(got))
+	}
+}
+
+// A case is reviewed on the day that it names, so that it has the same outcome every day.
+func TestOn(t *testing.T) {
+	token := "gh" + "p_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+	hash, err := secrets.HashValue(token, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := `{"secrets": {"allow": [{"rule": "secret-github-pat", "value": "` + hash + `", "paths": ["a.go"], "reason": "a test of it", "expires": "2026-11-27"}]}}`
+	for on, want := range map[string]int{"2026-11-27": 1, "2026-11-28": 0} {
+		r := tested(t, settings, `{"name": "n", "on": "`+on+`", "change": {"title": "feat: x", "files": {"a.go": {"head": ["package a", "", "var c = \"`+token+`\""]}}}, "expect": {"not_findings": [{"agent": "secrets"}]}}`)
+		if r.Passed != want {
+			t.Errorf("on %s:\n%s", on, Text(r))
+		}
 	}
 }
 
@@ -140,6 +219,11 @@ func TestProposed(t *testing.T) {
 	}
 	if got := Proposed(t.Context(), cfg, engines, nil, errors.New("502")); got == nil || got.Note != "they could not be read" {
 		t.Errorf("unread: %+v", got)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := Proposed(ended, cfg, engines, files(good), nil); got == nil || got.Note != "they took too long" || got.Cases > 0 {
+		t.Errorf("without time: %+v", got)
 	}
 	failing := edited(t, `"needs_fixes"`, `"pass"`)
 	failing = strings.Replace(failing, `"major > 0"`, `"x"`, 1)
@@ -167,10 +251,14 @@ func TestEvaluation(t *testing.T) {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	cases, _ := Read([]config.File{{Path: "tests/a.json", Text: []byte(good)}})
-	r := Run(t.Context(), cases, cfg, Options{})
+	r := Run(t.Context(), read(t, cfg, good), cfg, Options{})
 	const want = "finding major sec-tls-verify-01 by security-reviewer at store/client.go:3: not found; it is in evaluation, so it does not count"
 	if got := strings.Join(r.Results[0].Differences, "\n"); !strings.Contains(got, want) {
 		t.Errorf("differences %q, want %q", got, want)
+	}
+	absent, _, _ := strings.Cut(good, `"expect"`)
+	r = Run(t.Context(), read(t, cfg, absent+`"expect": {"not_findings": [{"rule": "sec-tls-verify-01"}]}}`), cfg, Options{})
+	if text := Text(r); r.Passed != 1 || !strings.Contains(text, "case a client that trusts every server: finding sec-tls-verify-01: can't be found, because the rule is in evaluation\n") {
+		t.Errorf("%s", text)
 	}
 }

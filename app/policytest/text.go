@@ -22,14 +22,14 @@ func Text(r *Report) string {
 		for _, d := range c.Differences {
 			fmt.Fprintf(&b, "case %s: %s\n", name, plaintext.Printable(d))
 		}
+		for _, note := range c.Notes {
+			fmt.Fprintf(&b, "case %s: %s\n", name, plaintext.Printable(note))
+		}
 		if c.Status == Failed {
-			for _, agent := range c.Unused {
-				fmt.Fprintf(&b, "case %s: the output of %s was not used, because the agent was not chosen\n", name, agent)
-			}
 			fmt.Fprintf(&b, "  %s:%d\n", plaintext.Printable(c.File), c.Line)
 		}
 		if c.Status == NotRun {
-			fmt.Fprintf(&b, "case %s: not run, because the time was over\n", name)
+			fmt.Fprintf(&b, "case %s: not run, because time ran out\n", name)
 		}
 	}
 	if len(assumed) > 0 {

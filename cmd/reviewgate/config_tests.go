@@ -92,12 +92,9 @@ func (f *testFlags) test(cmd *cobra.Command, dir string) error {
 	if err != nil {
 		return err
 	}
-	cases, problems := policytest.Read(files)
-	if len(problems) == 0 {
-		_, problems = policytest.Check(cases, cfg)
-	}
-	if len(problems) > 0 {
-		return invalid(cmd, problems)
+	cases, wrong := policytest.Read(cmd.Context(), files, cfg)
+	if len(wrong.List) > 0 {
+		return invalid(cmd, wrong.Listed())
 	}
 	if cases = policytest.Select(cases, f.only); len(cases) == 0 {
 		return unusable(f.nothing(dir, len(files)))

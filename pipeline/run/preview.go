@@ -30,9 +30,11 @@ const (
 	noteIncomplete = "the proposed config was not tried, since a stage of this review failed"
 	noteFailed     = "the proposed config could not be tried"
 
-	noteTestsLate   = "they did not end in time"
 	noteTestsFailed = "reviewgate failed"
 )
+
+// NoteTestsLate says why policy tests have no result.
+const NoteTestsLate = "they took too long"
 
 // preview says what the config that the change proposes would do. If anything goes wrong, that is a
 // note, and does not affect the review's own outcome.
@@ -69,7 +71,7 @@ func (r *Runner) preview(ctx context.Context, in aggregate.Input, findings []pip
 		select {
 		case out.Tests = <-tested:
 		case <-ctx.Done():
-			out.Tests = &pipeline.PolicyTests{Note: noteTestsLate}
+			out.Tests = &pipeline.PolicyTests{Note: NoteTestsLate}
 		}
 	case <-ctx.Done():
 		out.Note = noteOutOfTime

@@ -488,7 +488,7 @@ func TestEndlessPolicyTests(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := out.Review.Report.ProposedConfig
-		if got.Decision != pipeline.DecisionPass || got.Tests == nil || got.Tests.Note != noteTestsLate {
+		if got.Decision != pipeline.DecisionPass || got.Tests == nil || got.Tests.Note != NoteTestsLate {
 			t.Errorf("%+v", got)
 		}
 	})

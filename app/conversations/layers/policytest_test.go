@@ -140,11 +140,8 @@ func runText(t *testing.T, text []byte, cfg *config.Config, engines *run.Engines
 	if err != nil {
 		t.Fatal(err)
 	}
-	cases, problems := policytest.Read(files)
-	if len(problems) == 0 {
-		cases, problems = policytest.Check(cases, cfg)
-	}
-	if len(problems) > 0 {
+	cases, problems := policytest.Read(t.Context(), files, cfg)
+	if len(problems.List) > 0 {
 		t.Fatalf("%v\n%s", problems, text)
 	}
 	return policytest.Run(t.Context(), cases, cfg, policytest.Options{Engines: engines})
