@@ -112,6 +112,45 @@ func IsRepositoryTest(file string) bool {
 // IsTest reports whether a file of TestsDir, by its name, holds policy tests.
 func IsTest(name string) bool { return path.Ext(name) == ".json" }
 
+// TestFiles collects the files with policy tests of one config, at most one file or one byte more
+// than a config may have.
+type TestFiles struct {
+	Files []File
+
+	bytes int64
+}
+
+// Add reads a file, unless there is enough already. A file that does not exist is left out.
+func (t *TestFiles) Add(name string, read func(most int64) ([]byte, error)) error {
+	left := MaxTestBytes - t.bytes
+	if len(t.Files) > MaxTests || left < 0 {
+		return nil
+	}
+	text, err := read(left + 1)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	t.bytes += int64(len(text))
+	t.Files = append(t.Files, File{Path: name, Text: text})
+	return nil
+}
+
+// Merged returns what there is after the merge of a change, sorted by path: of the paths that it
+// touches what the head has, and of the others what the base has.
+func Merged[T any](base, head []T, path func(T) string, touched []string) []T {
+	merged := slices.DeleteFunc(slices.Clone(base), func(x T) bool { return slices.Contains(touched, path(x)) })
+	for _, x := range head {
+		if slices.Contains(touched, path(x)) {
+			merged = append(merged, x)
+		}
+	}
+	slices.SortStableFunc(merged, func(a, b T) int { return strings.Compare(path(a), path(b)) })
+	return merged
+}
+
 // ChangedFiles lists the files of the repository's layer that a change touches, sorted.
 func ChangedFiles(facts *pipeline.PRFacts) pipeline.List[string] {
 	return changed(facts, IsRepositoryFile)

@@ -94,6 +94,6 @@ type TestFailure struct {
 
 // MaxTestFailures and MaxTestProblems bound what is listed of policy tests.
 const (
-	MaxTestFailures = 5
-	MaxTestProblems = 5
+	MaxTestFailures = 3
+	MaxTestProblems = 2
 )

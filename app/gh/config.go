@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"path"
-	"slices"
 	"strings"
-	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -120,7 +118,8 @@ func (tr treeReader) atRoot(ctx context.Context, root *directory, layer, name st
 // ProposedConfig reads the repository's layer at a commit. A fork shares its objects
 // with the original repository, so a fork's commits are found there.
 func (c configReader) ProposedConfig(ctx context.Context, t ports.Target, sha string) (ports.ConfigSource, error) {
-	tr, root, err := c.commit(ctx, t, sha, "read the proposed config")
+	tr := treeReader{client: c.api, target: t, op: "read the proposed config"}
+	root, err := tr.commit(ctx, sha)
 	if err != nil {
 		return ports.ConfigSource{}, err
 	}
@@ -132,57 +131,11 @@ func (c configReader) ProposedConfig(ctx context.Context, t ports.Target, sha st
 }
 
 // commit reads the directory at the root of a commit.
-func (c configReader) commit(ctx context.Context, t ports.Target, sha, op string) (treeReader, *directory, error) {
-	tr := treeReader{client: c.api, target: t, op: op}
+func (tr treeReader) commit(ctx context.Context, sha string) (*directory, error) {
 	if !shaPattern.MatchString(sha) {
-		return tr, nil, &ports.HostError{Op: op, Kind: ports.HostInvalid, Err: fmt.Errorf("%q is not a commit's SHA", clean(sha))}
+		return nil, &ports.HostError{Op: tr.op, Kind: ports.HostInvalid, Err: fmt.Errorf("%q is not a commit's SHA", clean(sha))}
 	}
-	root, err := tr.root(ctx, sha)
-	return tr, root, err
-}
-
-// testsAtOnce is how many files with policy tests are read at once. It bounds the memory that
-// files need which are too large.
-const testsAtOnce = 8
-
-// ProposedTests reads the policy tests at a commit.
-func (c configReader) ProposedTests(ctx context.Context, t ports.Target, sha string) ([]ports.ConfigBlob, error) {
-	const at = config.RepositoryDir + "/" + config.TestsDir
-	tr, dir, err := c.commit(ctx, t, sha, "read the proposed policy tests")
-	if err != nil {
-		return nil, err
-	}
-	for name := range strings.SplitSeq(at, "/") {
-		e, found := dir.find(name)
-		if !found || e.Type != "tree" {
-			return nil, nil
-		}
-		if dir, err = tr.tree(ctx, e.SHA); err != nil {
-			return nil, err
-		}
-	}
-	entries := slices.DeleteFunc(slices.Clone(dir.Entries), func(e treeEntry) bool { return e.Type != "blob" || !config.IsTest(e.Path) })
-	files := make([]ports.ConfigBlob, min(len(entries), config.MaxTests+1))
-	var size atomic.Int64
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(testsAtOnce)
-	for i := range files {
-		e := entries[i]
-		files[i] = ports.ConfigBlob{Layer: config.LayerRepository, Path: at + "/" + e.Path, BlobSHA: e.SHA}
-		if len(files) > config.MaxTests {
-			continue // the names suffice to see that
-		}
-		g.Go(func() error {
-			if size.Load() > config.MaxTestBytes {
-				return nil
-			}
-			text, err := tr.blob(ctx, e, config.MaxTestBytes+1)
-			size.Add(int64(len(text)))
-			files[i].Text = text
-			return err
-		})
-	}
-	return files, g.Wait()
+	return tr.root(ctx, sha)
 }
 
 // isEmptyRepository reports whether GitHub answered that nothing was pushed to the

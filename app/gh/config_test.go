@@ -486,8 +486,8 @@ func TestProposedConfig(t *testing.T) {
 	wantHostError(t, err, ports.HostInvalid)
 }
 
-// Policy tests are read at the head. Of too many files or too large ones, only as much is read as
-// shows that.
+// Of the policy tests, those that the change touches are read at the head and the others at the base.
+// Of too many files or too large ones, only as much is read as shows that. The calls count.
 func TestProposedTests(t *testing.T) {
 	w := newWorld(t, ghtest.Options{})
 	const dir = config.RepositoryDir + "/" + config.TestsDir + "/"
@@ -495,16 +495,24 @@ func TestProposedTests(t *testing.T) {
 	own := w.repo.OpenPR(ghtest.PR{Head: "own", Files: ghtest.Files{dir + "b.json": `[]`, dir + "README.md": "x", dir + "more/c.json": "x"}})
 	forked := w.repo.OpenPR(ghtest.PR{Head: "theirs", Fork: "mallory", Author: "mallory", Files: ghtest.Files{dir + "a.json": ghtest.Gone}})
 	large := w.repo.OpenPR(ghtest.PR{Head: "large", Files: ghtest.Files{dir + "a.json": strings.Repeat(" ", config.MaxTestBytes+7)}})
+	behind := w.repo.OpenPR(ghtest.PR{Head: "behind", Files: ghtest.Files{dir + "b.json": `[]`}})
+	w.repo.Commit("main", ghtest.Files{dir + "a.json": `{} `}, "the gate is stricter")
 	for _, tt := range []struct {
-		pull *ghtest.PullRequest
-		want map[string]int // by path
+		pull    *ghtest.PullRequest
+		touched string
+		want    map[string]int // by path
 	}{
-		{own, map[string]int{dir + "a.json": 2, dir + "b.json": 2}},
-		{forked, map[string]int{}},
-		{large, map[string]int{dir + "a.json": config.MaxTestBytes + 1}},
+		{own, "b.json", map[string]int{dir + "a.json": 3, dir + "b.json": 2}},
+		{behind, "b.json", map[string]int{dir + "a.json": 3, dir + "b.json": 2}},
+		{forked, "a.json", map[string]int{}},
+		{large, "a.json", map[string]int{dir + "a.json": config.MaxTestBytes + 1}},
 	} {
-		files, err := w.client.ProposedTests(t.Context(), w.target(tt.pull), tt.pull.HeadSHA())
+		src := w.client.Source(w.target(tt.pull))
+		files, err := src.ProposedTests(t.Context(), "", tt.pull.HeadSHA(), []string{dir + tt.touched})
 		w.must(err)
+		if src.Calls() == 0 {
+			t.Error("no call is counted")
+		}
 		got := map[string]int{}
 		for _, f := range files {
 			got[f.Path] = len(f.Text)
@@ -513,18 +521,19 @@ func TestProposedTests(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", tt.pull.HeadSHA(), diff)
 		}
 	}
-	many := ghtest.Files{}
+	many, touched := ghtest.Files{}, []string{}
 	for i := range config.MaxTests + 9 {
-		many[fmt.Sprintf("%s%03d.json", dir, i)] = `{}`
+		name := fmt.Sprintf("%s%03d.json", dir, i)
+		many[name], touched = `{}`, append(touched, name)
 	}
 	pull := w.repo.OpenPR(ghtest.PR{Head: "many", Files: many})
 	w.hub.Calls.Reset()
-	files, err := w.client.ProposedTests(t.Context(), w.target(pull), pull.HeadSHA())
+	files, err := w.client.Source(w.target(pull)).ProposedTests(t.Context(), "main", pull.HeadSHA(), touched)
 	w.must(err)
-	if len(files) != config.MaxTests+1 || len(w.hub.Calls.All()) > 4 {
+	if len(files) != config.MaxTests+1 || len(w.hub.Calls.All()) > 8 {
 		t.Errorf("%d files by %d calls", len(files), len(w.hub.Calls.All()))
 	}
-	_, err = w.client.ProposedTests(t.Context(), w.shop(), "main")
+	_, err = w.client.Source(w.shop()).ProposedTests(t.Context(), "", "main", nil)
 	wantHostError(t, err, ports.HostInvalid)
 }
 

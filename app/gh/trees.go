@@ -27,6 +27,7 @@ type treeEntry struct {
 	Path string `json:"path"` // the entry's name
 	Type string `json:"type"` // blob, tree, or commit for a submodule
 	SHA  string `json:"sha"`
+	Size int64  `json:"size"` // of a blob
 }
 
 // directory is git's listing of one directory.
@@ -92,7 +93,7 @@ func (tr treeReader) confirmEmpty(ctx context.Context, sha string) error {
 		} `json:"tree"`
 	}
 	_, err := tr.client.do(ctx, tr.target, request{
-		op: tr.op, scope: tr.scope, method: http.MethodGet, pinned: true,
+		op: tr.op, scope: tr.scope, budget: tr.budget, method: http.MethodGet, pinned: true,
 		path: "/repos/{owner}/{repo}/git/commits/{commit_sha}", args: []any{tr.target.Owner, tr.target.Name, sha},
 	}, func(body io.Reader) error {
 		if err := asJSON(&commit)(body); err != nil {
@@ -113,7 +114,7 @@ func (tr treeReader) tree(ctx context.Context, sha string) (*directory, error) {
 
 func (tr treeReader) read(ctx context.Context, rev, tree string) (*directory, error) {
 	r := request{
-		op: tr.op, scope: tr.scope, method: http.MethodGet,
+		op: tr.op, scope: tr.scope, budget: tr.budget, method: http.MethodGet,
 		path: "/repos/{owner}/{repo}/git/trees", args: []any{tr.target.Owner, tr.target.Name}, route: routeTree,
 		pinned: shaPattern.MatchString(rev),
 	}
@@ -161,6 +162,7 @@ type treeReader struct {
 	client *api
 	target ports.Target // Owner and Name are those of the repository
 	scope  scope
+	budget *budget // may be nil
 	op     string
 }
 
@@ -178,7 +180,7 @@ func (tr treeReader) text(ctx context.Context, e treeEntry) ([]byte, error) {
 func (tr treeReader) blob(ctx context.Context, e treeEntry, most int64) ([]byte, error) {
 	var text []byte
 	_, err := tr.client.do(ctx, tr.target, request{
-		op: "read " + e.Path, scope: tr.scope, method: http.MethodGet, accept: rawBlob,
+		op: "read " + e.Path, scope: tr.scope, budget: tr.budget, method: http.MethodGet, accept: rawBlob,
 		path: "/repos/{owner}/{repo}/git/blobs/{file_sha}", args: []any{tr.target.Owner, tr.target.Name, e.SHA},
 		pinned: true, first: most,
 	}, func(r io.Reader) (err error) {

@@ -23,17 +23,7 @@ func (c *Configs) Proposed(ctx context.Context, t ports.Target, f *pipeline.PRFa
 		return nil, nil, err
 	}
 	touched := config.ChangedFiles(f)
-	own := config.Layer{Name: now.own, Source: from.Source}
-	for _, of := range []struct {
-		blobs   []ports.ConfigBlob
-		touched bool
-	}{{now.read, false}, {from.Files, true}} {
-		for _, b := range of.blobs {
-			if slices.Contains(touched, b.Path) == of.touched {
-				own.Files = append(own.Files, config.File{Path: b.Path, BlobSHA: b.BlobSHA, Text: b.Text})
-			}
-		}
-	}
+	own := config.Layer{Name: now.own, Source: from.Source, Files: filesOf(config.Merged(now.read, from.Files, pathOf, touched))}
 	layers := slices.Clip(now.below)
 	if len(own.Files) > 0 {
 		layers = append(layers, own)
@@ -60,16 +50,27 @@ func ProposedFiles(r *ports.StoredReview) (files []config.File, id string) {
 	return files, hex.EncodeToString(h.Sum(nil))
 }
 
-// ProposedTests reads the policy tests at the head.
-func (c *Configs) ProposedTests(ctx context.Context, t ports.Target, f *pipeline.PRFacts) ([]config.File, error) {
-	read, err := c.ConfigReader.ProposedTests(ctx, t, f.Head.SHA)
+// ProposedTests reads the policy tests that there are after the change is merged, like
+// [Configs.Proposed].
+func (c *Configs) ProposedTests(ctx context.Context, t ports.Target, src ports.Change, f *pipeline.PRFacts) ([]config.File, error) {
+	branch, err := c.ConfigBranch(ctx, t, src)
+	if err != nil {
+		return nil, err
+	}
+	read, err := src.ProposedTests(ctx, branch, f.Head.SHA, config.ChangedTests(f))
 	if err != nil {
 		c.Log.Warn().EmbedObject(t.At(f.Head.SHA)).Err(err).Msg("proposed policy tests not read")
 		return nil, err
 	}
-	files := make([]config.File, len(read))
-	for i, b := range read {
+	return filesOf(read), nil
+}
+
+func pathOf(b ports.ConfigBlob) string { return b.Path }
+
+func filesOf(blobs []ports.ConfigBlob) []config.File {
+	files := make([]config.File, len(blobs))
+	for i, b := range blobs {
 		files[i] = config.File{Path: b.Path, BlobSHA: b.BlobSHA, Text: b.Text}
 	}
-	return files, nil
+	return files
 }

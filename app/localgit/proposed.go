@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -26,7 +25,7 @@ func (s *Source) Proposed(ctx context.Context) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	touched := touchedConfig(changed.Files)
+	touched := touchedBy(changed.Files, config.IsRepositoryFile)
 	if len(touched) == 0 {
 		return nil, nil
 	}
@@ -45,18 +44,16 @@ func (s *Source) Proposed(ctx context.Context) (*config.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s at %s: %w", config.RepositoryDir, layer.Source, err)
 	}
-	layer.Files = append(
-		slices.DeleteFunc(base, func(f config.File) bool { return touched[f.Path] }),
-		slices.DeleteFunc(head, func(f config.File) bool { return !touched[f.Path] })...)
+	layer.Files = config.Merged(base, head, func(f config.File) string { return f.Path }, touched)
 	return s.load(layer), nil
 }
 
-func touchedConfig(changed []raw.ChangedFile) map[string]bool {
-	touched := map[string]bool{}
+// touchedBy are the files of a kind that are changed, moved or removed.
+func touchedBy(changed []raw.ChangedFile, of func(path string) bool) (touched []string) {
 	for _, f := range changed {
 		for _, p := range []string{f.Path, f.PreviousPath} {
-			if config.IsRepositoryFile(p) {
-				touched[p] = true
+			if of(p) {
+				touched = append(touched, p)
 			}
 		}
 	}
@@ -90,38 +87,32 @@ func (w *workTree) configFiles(ctx context.Context, changed []raw.ChangedFile) (
 	return files, nil
 }
 
-// ProposedTests reads the policy tests at the head or in the work tree, at most one file or one
-// byte more than a config may have.
+// ProposedTests reads the policy tests as they would be after the merge, like [Source.Proposed].
 func (s *Source) ProposedTests(ctx context.Context) ([]config.File, error) {
 	const dir = config.RepositoryDir + "/" + config.TestsDir
-	var files []config.File
-	left := int64(config.MaxTestBytes)
-	add := func(name string, read func(most int64) ([]byte, error)) error {
-		if path.Dir(name) != dir || !config.IsTest(path.Base(name)) || len(files) > config.MaxTests || left < 0 {
-			return nil
-		}
-		text, err := read(left + 1)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		left -= int64(len(text))
-		files = append(files, config.File{Path: name, Text: text})
-		return err
+	changed, err := s.readFiles(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if s.workTree == nil {
-		entries, err := s.git.list(ctx, s.headSHA, dir+"/")
-		if err != nil {
-			return nil, err
-		}
+	touched := touchedBy(changed.Files, config.IsRepositoryTest)
+	var files config.TestFiles
+	blobs := func(sha string, wanted bool) error {
+		entries, err := s.git.list(ctx, sha, dir+"/")
 		for _, e := range entries {
-			if e.kind != "blob" {
+			if e.kind != "blob" || !config.IsRepositoryTest(e.path) || slices.Contains(touched, e.path) != wanted {
 				continue
 			}
-			if err := add(e.path, func(most int64) ([]byte, error) { return s.git.blob(ctx, e.sha, most) }); err != nil {
-				return nil, err
+			if err := files.Add(e.path, func(most int64) ([]byte, error) { return s.git.blob(ctx, e.sha, most) }); err != nil {
+				return err
 			}
 		}
-		return files, nil
+		return err
+	}
+	if err := blobs(s.baseSHA, false); err != nil {
+		return nil, err
+	}
+	if s.workTree == nil {
+		return files.Files, blobs(s.headSHA, true)
 	}
 	names, root, err := s.workTree.list(ctx, "--cached", "--", dir)
 	if err != nil {
@@ -130,11 +121,14 @@ func (s *Source) ProposedTests(ctx context.Context) ([]config.File, error) {
 	defer root.Close()
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) { // one in conflict stands there thrice
-		if err := add(name, func(most int64) ([]byte, error) { return readWorkTree(root, name, most) }); err != nil {
+		if !slices.Contains(touched, name) {
+			continue
+		}
+		if err := files.Add(name, func(most int64) ([]byte, error) { return readWorkTree(root, name, most) }); err != nil {
 			return nil, err
 		}
 	}
-	return files, nil
+	return files.Files, nil
 }
 
 // Nothing returns a sentence for the user if the range has no changes, and "" otherwise.

@@ -282,6 +282,30 @@ func TestNothingToReview(t *testing.T) {
 	}
 }
 
+// A branch that is behind has the base's policy tests, but for those that it changes.
+func TestProposedTestsOfABranchBehind(t *testing.T) {
+	r := newRepo(t)
+	const dir = config.RepositoryDir + "/" + config.TestsDir
+	r.write(dir+"/a.json", `{}`)
+	r.write(dir+"/b.json", `{}`)
+	r.commit("start")
+	r.git("switch", "--quiet", "--create", "feature")
+	r.write(dir+"/a.json", `["feature"]`)
+	r.commit("change")
+	r.git("switch", "--quiet", "main")
+	r.write(dir+"/b.json", `["main"]`)
+	r.write(dir+"/c.json", `["main"]`)
+	r.commit("go on")
+	files, err := r.open(Options{Base: "main", Head: "feature"}).ProposedTests(t.Context())
+	var got []string
+	for _, f := range files {
+		got = append(got, strings.TrimPrefix(f.Path, dir+"/")+" "+string(f.Text))
+	}
+	if want := []string{`b.json ["main"]`, `c.json ["main"]`, `a.json ["feature"]`}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v; want %q", got, err, want)
+	}
+}
+
 // The policy tests of a range are those at its head, and of a work tree those that a commit would
 // have.
 func TestProposedTests(t *testing.T) {

@@ -14,7 +14,7 @@ const noteUnread = "they could not be read"
 
 // Proposed runs the cases of a proposed config, and returns nil if there are none. err is the error
 // of reading the files.
-func Proposed(ctx context.Context, cfg *config.Config, engines *run.Engines, files []config.File, err error) *pipeline.PolicyTests {
+func Proposed(ctx context.Context, proposed *run.Engine, files []config.File, err error) *pipeline.PolicyTests {
 	if err != nil {
 		return &pipeline.PolicyTests{Note: noteUnread}
 	}
@@ -22,13 +22,14 @@ func Proposed(ctx context.Context, cfg *config.Config, engines *run.Engines, fil
 		return nil
 	}
 	var out pipeline.PolicyTests
+	cfg := proposed.Config()
 	cases, problems := Read(ctx, files, cfg)
 	if ctx.Err() != nil {
 		return &pipeline.PolicyTests{Note: run.NoteTestsLate}
 	}
 	out.Problems = problems.List[:min(len(problems.List), pipeline.MaxTestProblems)]
 	out.ProblemsMore = len(problems.List) - len(out.Problems) + problems.More
-	r := Run(ctx, cases, cfg, Options{Engines: engines})
+	r := Run(ctx, cases, cfg, Options{Engines: run.EnginesWith(proposed)})
 	out.Cases, out.Failed, out.NotRun = r.Cases, r.Failed, r.NotRun
 	for i := range r.Results {
 		c := &r.Results[i]

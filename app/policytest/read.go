@@ -31,24 +31,20 @@ func ReadDir(dir string) ([]config.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the policy tests: %w", err)
 	}
-	var files []config.File
-	left := int64(config.MaxTestBytes)
+	var files config.TestFiles
 	for _, e := range entries {
-		if !config.IsTest(e.Name()) || len(files) > config.MaxTests || left < 0 {
+		if !config.IsTest(e.Name()) {
 			continue
 		}
 		name := filepath.Join(dir, e.Name())
 		if !e.Type().IsRegular() {
 			return nil, fmt.Errorf("%s is not a regular file: put a copy of the text there", name)
 		}
-		text, err := config.ReadRegular(name, left+1)
-		if err != nil {
+		if err := files.Add(filepath.ToSlash(name), func(most int64) ([]byte, error) { return config.ReadRegular(name, most) }); err != nil {
 			return nil, fmt.Errorf("read the policy tests: %w", err)
 		}
-		left -= int64(len(text))
-		files = append(files, config.File{Path: filepath.ToSlash(name), Text: text})
 	}
-	return files, nil
+	return files.Files, nil
 }
 
 // maxProblems bounds the mistakes that are listed. Anybody may write cases with any number of them.

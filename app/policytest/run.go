@@ -57,16 +57,20 @@ type Options struct {
 	Now func() time.Time
 	// Progress is told the number of cases that are done. It may be nil.
 	Progress func(done int)
+
+	running *sync.WaitGroup // the agents that run
 }
 
 // Run reviews the cases' changes with a config and compares. It starts no case after MaxTime or
-// after the end of ctx.
+// after the end of ctx, and returns when no agent runs any more.
 func Run(ctx context.Context, cases []*Case, cfg *config.Config, o Options) *Report {
 	ctx, cancel := context.WithTimeout(ctx, MaxTime)
 	defer cancel()
 	if o.Engines == nil {
 		o.Engines = run.NewEngines()
 	}
+	o.running = &sync.WaitGroup{}
+	defer o.running.Wait()
 	r := &Report{Cases: len(cases), Results: make([]Result, 0, len(cases))}
 	for _, c := range cases {
 		result := c.run(ctx, cfg, o)
@@ -157,7 +161,7 @@ func (c *Case) review(ctx context.Context, cfg *config.Config, o Options) (v *pi
 		return nil, nil, err
 	}
 	src := source{&c.change, cfg}
-	outcome, err := runner.Run(ctx, src, run.Options{RunID: "policy-test", Trigger: "a policy test", File: src.file()})
+	outcome, err := runner.Run(ctx, src, run.Options{RunID: "policy-test", Trigger: "a policy test", File: src.file(), Running: o.running})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -213,22 +213,26 @@ func TestOn(t *testing.T) {
 
 func TestProposed(t *testing.T) {
 	cfg, _ := config.Load()
+	engine, err := run.Compile(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
 	files := func(text string) []config.File { return []config.File{{Path: "tests/a.json", Text: []byte(text)}} }
-	if got := Proposed(t.Context(), cfg, engines, nil, nil); got != nil {
+	if got := Proposed(t.Context(), engine, nil, nil); got != nil {
 		t.Errorf("without tests: %+v", got)
 	}
-	if got := Proposed(t.Context(), cfg, engines, nil, errors.New("502")); got == nil || got.Note != "they could not be read" {
+	if got := Proposed(t.Context(), engine, nil, errors.New("502")); got == nil || got.Note != "they could not be read" {
 		t.Errorf("unread: %+v", got)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := Proposed(ended, cfg, engines, files(good), nil); got == nil || got.Note != "they took too long" || got.Cases > 0 {
+	if got := Proposed(ended, engine, files(good), nil); got == nil || got.Note != "they took too long" || got.Cases > 0 {
 		t.Errorf("without time: %+v", got)
 	}
 	failing := edited(t, `"needs_fixes"`, `"pass"`)
 	failing = strings.Replace(failing, `"major > 0"`, `"x"`, 1)
 	unknown := strings.Replace(edited(t, `"a client that trusts every server"`, `"other"`), `"infra-reviewer"`, `"typo"`, 1)
-	got := Proposed(t.Context(), cfg, engines, files("["+failing+","+unknown+"]"), nil)
+	got := Proposed(t.Context(), engine, files("["+failing+","+unknown+"]"), nil)
 	want := &pipeline.PolicyTests{
 		Cases: 1, Failed: 1,
 		Failures: pipeline.List[pipeline.TestFailure]{{Name: "a client that trusts every server", Why: "decision: want pass, got needs_fixes (major > 0), and 1 more"}},

@@ -47,9 +47,6 @@ type ConfigReader interface {
 	// ProposedConfig reads the repository's layer at a commit, which may be a fork's. Use
 	// it only to show the effect of a change, never to judge one.
 	ProposedConfig(ctx context.Context, t Target, sha string) (ConfigSource, error)
-	// ProposedTests reads the policy tests at a commit, at most one file or one byte more
-	// than a config may have.
-	ProposedTests(ctx context.Context, t Target, sha string) ([]ConfigBlob, error)
 }
 
 // CheckWriter writes check runs.

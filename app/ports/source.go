@@ -22,6 +22,10 @@ type Change interface {
 	// that long. A directory or a submodule has no text. The error for a missing file is
 	// HostNotFound.
 	File(ctx context.Context, commit, path string, most int64) ([]byte, error)
+	// ProposedTests reads the policy tests that there are after the merge, at most one file or one
+	// byte more than a config may have: those that the change touches at the head, and the others
+	// at the tip of branch, or of the default branch if branch is empty.
+	ProposedTests(ctx context.Context, branch, head string, touched []string) ([]ConfigBlob, error)
 	// Calls returns the number of API calls made through the source.
 	Calls() int
 }

@@ -73,12 +73,12 @@ func (s sections) proposed() (out proposed, list items, ok bool) {
 
 // policyTests says in a few sentences what came of the policy tests of a proposed config.
 func (s sections) policyTests(t *pipeline.PolicyTests) (out []safe) {
-	const maxFailures, maxProblems, maxWhy = 3, 2, 120
+	const maxWhy = 120
 	if t == nil {
 		return nil
 	}
 	if t.Cases > 0 || t.Note != "" {
-		failures := first(t.Failures[:min(len(t.Failures), maxFailures)], maxFailures, func(f pipeline.TestFailure) safe {
+		failures := first(t.Failures, pipeline.MaxTestFailures, func(f pipeline.TestFailure) safe {
 			return say("policy test", struct{ Name, Why safe }{s.p.code(f.Name, maxName), s.p.text(f.Why, maxWhy)})
 		})
 		if more := t.Failed - len(failures); more > 0 && len(failures) > 0 {
@@ -90,12 +90,11 @@ func (s sections) policyTests(t *pipeline.PolicyTests) (out []safe) {
 			Failures                      []safe
 		}{sentence(s.p.text(t.Note, maxWhy)), t.Cases, max(0, t.Failed), max(0, t.NotRun), max(0, t.Cases-t.Failed-t.NotRun), failures}))
 	}
-	shown := t.Problems[:min(len(t.Problems), maxProblems)]
-	for _, problem := range s.problems(shown, nil).all() {
+	for _, problem := range s.problems(t.Problems, nil).all() {
 		out = append(out, say("policy test unread", problem))
 	}
-	if more := len(t.Problems) + t.ProblemsMore - len(shown); more > 0 {
-		out = append(out, say("policy tests unread more", more))
+	if t.ProblemsMore > 0 {
+		out = append(out, say("policy tests unread more", t.ProblemsMore))
 	}
 	return out
 }

@@ -99,7 +99,7 @@ func (d *DryRun) Review(ctx context.Context, t ports.Target, o DryOptions) (run.
 			cfg, _, err := s.configs.Proposed(ctx, t, f, &src.InForce)
 			return cfg, err
 		}
-		options.Tests = policyTests(s.configs, t)
+		options.Tests = policyTests(s.configs, t, src)
 	}
 	outcome, err := s.Pipeline.Run(ctx, src, options)
 	if err != nil {

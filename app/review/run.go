@@ -134,7 +134,7 @@ func (s *Service) runOptions(ctx context.Context, r *reviewRun) run.Options {
 			r.proposed.Store(&files)
 			return cfg, err
 		},
-		Tests:    policyTests(s.configs, t),
+		Tests:    policyTests(s.configs, t, r.src),
 		IOAgents: r.agents.Agent, GapModel: r.agents.GapModel, Comparer: r.agents.Comparer, Verifier: r.agents.Verifier,
 		File:     readFile(r.src),
 		Panicked: s.logPanic,
@@ -200,10 +200,10 @@ func (s *Service) proposedFiles(r *reviewRun) []ports.ConfigBlob {
 }
 
 // policyTests returns a function that runs the policy tests that a pull request proposes.
-func policyTests(configs *inforce.Configs, t ports.Target) func(context.Context, *pipeline.PRFacts, *config.Config, *run.Engines) *pipeline.PolicyTests {
-	return func(ctx context.Context, f *pipeline.PRFacts, cfg *config.Config, engines *run.Engines) *pipeline.PolicyTests {
-		files, err := configs.ProposedTests(ctx, t, f)
-		return policytest.Proposed(ctx, cfg, engines, files, err)
+func policyTests(configs *inforce.Configs, t ports.Target, src ports.Change) func(context.Context, *pipeline.PRFacts, *run.Engine) *pipeline.PolicyTests {
+	return func(ctx context.Context, f *pipeline.PRFacts, proposed *run.Engine) *pipeline.PolicyTests {
+		files, err := configs.ProposedTests(ctx, t, src, f)
+		return policytest.Proposed(ctx, proposed, files, err)
 	}
 }
 

@@ -99,9 +99,9 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 	}
 	if f.config == "" { // with --config the repository's own config does not count
 		options.Proposed = func(ctx context.Context, _ *pipeline.PRFacts) (*config.Config, error) { return src.Proposed(ctx) }
-		options.Tests = func(ctx context.Context, _ *pipeline.PRFacts, cfg *config.Config, engines *run.Engines) *pipeline.PolicyTests {
+		options.Tests = func(ctx context.Context, _ *pipeline.PRFacts, proposed *run.Engine) *pipeline.PolicyTests {
 			files, err := src.ProposedTests(ctx)
-			return policytest.Proposed(ctx, cfg, engines, files, err)
+			return policytest.Proposed(ctx, proposed, files, err)
 		}
 	}
 	outcome, err := runner.Run(ctx, src, options)

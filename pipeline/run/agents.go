@@ -49,6 +49,11 @@ func (r *Runner) agents(engine *Engine, o Options, v *pipeline.Review, each IOAg
 		}
 	}
 	maps.Copy(all, r.Agents)
+	if o.Running != nil {
+		for id, a := range all {
+			all[id] = counted{a, o.Running}
+		}
+	}
 	return all
 }
 

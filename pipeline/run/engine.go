@@ -93,6 +93,16 @@ func NewEnginesWithin(most int64) *Engines {
 	return &Engines{cache: lru.New[[sha256.Size]byte, *Engine](most, most), most: most}
 }
 
+// EnginesWith returns a cache that has the engine of a config.
+func EnginesWith(e *Engine) *Engines {
+	c := NewEngines()
+	c.add(e.config, e)
+	return c
+}
+
+// Config returns the config that was compiled.
+func (e *Engine) Config() *config.Config { return e.config }
+
 // maxEngines bounds the compiled configs in the cache, in bytes: some twenty of the size of the
 // defaults, or five of 5,000 rules. One config is cached whatever its size.
 const maxEngines = 192 << 20

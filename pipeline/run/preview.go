@@ -19,8 +19,12 @@ import (
 // the largest config takes; anybody may propose one.
 const previewTime = 20 * time.Second
 
-// maxPreviews is how many proposed configs are tried at once. A trial that is abandoned after
-// previewTime counts until it has really ended.
+// testsTime bounds the policy tests of a proposed config, including reading them, since the check
+// waits for them.
+const testsTime = 5 * time.Second
+
+// maxPreviews is how many proposed configs are tried at once, and of how many the tests run at once.
+// What is abandoned after its time counts until it has really ended.
 const maxPreviews = 2
 
 // Why a proposed config could not be tried.
@@ -49,6 +53,7 @@ func (r *Runner) preview(ctx context.Context, in aggregate.Input, findings []pip
 		out.Note = noteIncomplete
 		return out
 	}
+	review := ctx
 	ctx, cancel := context.WithTimeout(ctx, previewTime)
 	defer cancel()
 	select {
@@ -57,22 +62,17 @@ func (r *Runner) preview(ctx context.Context, in aggregate.Input, findings []pip
 		out.Note = noteOutOfTime
 		return out
 	}
-	tried, tested := make(chan pipeline.ProposedConfig, 1), make(chan *pipeline.PolicyTests, 1)
+	p := &previewer{runner: r, in: in, findings: findings, secrets: change, options: o}
+	tried := make(chan pipeline.ProposedConfig, 1)
 	begun := out // the trial's own copy, since out is written when the time is over
 	go func() {
 		defer func() { <-r.previews }()
-		p := previewer{runner: r, in: in, findings: findings, secrets: change, options: o}
 		tried <- p.guarded(ctx, begun)
-		tested <- p.tests(ctx)
 		p.agents.Wait() // dispatch abandons an agent that does not stop at once
 	}()
 	select {
 	case out = <-tried:
-		select {
-		case out.Tests = <-tested:
-		case <-ctx.Done():
-			out.Tests = &pipeline.PolicyTests{Note: NoteTestsLate}
-		}
+		out.Tests = p.tested(review)
 	case <-ctx.Done():
 		out.Note = noteOutOfTime
 	}
@@ -91,7 +91,7 @@ type previewer struct {
 	tried    *Engine        // of the proposed config, once it was tried
 }
 
-// counted is an agent of a trial.
+// counted is an agent whose end matters even if nobody waits for its result.
 type counted struct {
 	dispatch.Agent
 	running *sync.WaitGroup
@@ -184,13 +184,36 @@ func (p *previewer) try(ctx context.Context, cfg *config.Config, facts *pipeline
 	return nil
 }
 
-// tests runs the policy tests under the proposed config, if that could be tried. They come last, so
-// that they take no time from the trial.
-func (p *previewer) tests(ctx context.Context) (tests *pipeline.PolicyTests) {
+// tested runs the policy tests under the proposed config, if that could be tried. They have their own
+// time and slots, so that they take none from trials.
+func (p *previewer) tested(ctx context.Context) *pipeline.PolicyTests {
 	touched := len(config.ChangedFiles(p.in.Facts)) + len(config.ChangedTests(p.in.Facts))
 	if p.tried == nil || p.options.Tests == nil || touched == 0 { // exceptions alone change no test
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, testsTime)
+	defer cancel()
+	late := &pipeline.PolicyTests{Note: NoteTestsLate}
+	select {
+	case p.runner.testing <- struct{}{}:
+	case <-ctx.Done():
+		return late
+	}
+	tested := make(chan *pipeline.PolicyTests, 1)
+	go func() {
+		defer func() { <-p.runner.testing }()
+		tested <- p.tests(ctx)
+	}()
+	select {
+	case tests := <-tested:
+		return tests
+	case <-ctx.Done():
+		return late
+	}
+}
+
+// tests runs the policy tests, with a note if that panics.
+func (p *previewer) tests(ctx context.Context) (tests *pipeline.PolicyTests) {
 	defer func() {
 		if v := recover(); v != nil {
 			tests = &pipeline.PolicyTests{Note: noteTestsFailed}
@@ -199,9 +222,7 @@ func (p *previewer) tests(ctx context.Context) (tests *pipeline.PolicyTests) {
 			}
 		}
 	}()
-	engines := NewEngines()
-	engines.add(p.tried.config, p.tried)
-	return p.options.Tests(ctx, p.in.Facts, p.tried.config, engines)
+	return p.options.Tests(ctx, p.in.Facts, p.tried)
 }
 
 // proposedGaps assumes that the model would propose the same gaps again, if the proposed config

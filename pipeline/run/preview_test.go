@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -438,13 +439,13 @@ func TestPolicyTestsOfAProposedConfig(t *testing.T) {
 	proposed := proposes(map[string]string{config.FileSettings: `{"gate": {"conditions": []}}`})
 	failed := &pipeline.PolicyTests{Cases: 2, Failed: 1, Failures: pipeline.List[pipeline.TestFailure]{{Name: "a", Why: strings.Repeat("x", 500)}}}
 	for name, tt := range map[string]struct {
-		tests func(context.Context, *pipeline.PRFacts, *config.Config, *Engines) *pipeline.PolicyTests
+		tests func(context.Context, *pipeline.PRFacts, *Engine) *pipeline.PolicyTests
 		want  *pipeline.PolicyTests
 	}{
-		"none":  {func(context.Context, *pipeline.PRFacts, *config.Config, *Engines) *pipeline.PolicyTests { return nil }, nil},
-		"panic": {func(context.Context, *pipeline.PRFacts, *config.Config, *Engines) *pipeline.PolicyTests { panic("x") }, &pipeline.PolicyTests{Note: noteTestsFailed}},
-		"fail": {func(_ context.Context, f *pipeline.PRFacts, cfg *config.Config, engines *Engines) *pipeline.PolicyTests {
-			if _, known := engines.cache.Get(cfg.Key); !known || len(cfg.Settings.Gate.Conditions) > 0 || len(f.Files) == 0 {
+		"none":  {func(context.Context, *pipeline.PRFacts, *Engine) *pipeline.PolicyTests { return nil }, nil},
+		"panic": {func(context.Context, *pipeline.PRFacts, *Engine) *pipeline.PolicyTests { panic("x") }, &pipeline.PolicyTests{Note: noteTestsFailed}},
+		"fail": {func(_ context.Context, f *pipeline.PRFacts, proposed *Engine) *pipeline.PolicyTests {
+			if cfg := proposed.Config(); len(cfg.Settings.Gate.Conditions) > 0 || len(f.Files) == 0 {
 				t.Error("the tests do not run under the proposed config")
 			}
 			return failed
@@ -459,7 +460,7 @@ func TestPolicyTestsOfAProposedConfig(t *testing.T) {
 		}
 	}
 	broken := proposes(map[string]string{config.FileSettings: `{"gate": 7}`})
-	with, _ := reportWith(t, r, configChange(t), Options{Proposed: broken, Tests: func(context.Context, *pipeline.PRFacts, *config.Config, *Engines) *pipeline.PolicyTests {
+	with, _ := reportWith(t, r, configChange(t), Options{Proposed: broken, Tests: func(context.Context, *pipeline.PRFacts, *Engine) *pipeline.PolicyTests {
 		t.Error("tests of a broken config are run")
 		return nil
 	}})
@@ -468,28 +469,30 @@ func TestPolicyTestsOfAProposedConfig(t *testing.T) {
 	}
 }
 
-// Policy tests that don't end delay the review no longer than the trial may take, and lose nothing
-// of it.
+// Policy tests that don't end delay the review by no more than their time, and lose nothing of the
+// trial. They take slots of their own, so that further trials don't wait for them.
 func TestEndlessPolicyTests(t *testing.T) {
-	r := newRunner(t, nil)
+	r, src := newRunner(t, nil), configChange(t)
 	synctest.Test(t, func(t *testing.T) {
-		r.previews = make(chan struct{}, maxPreviews) // within this test's bubble
+		r.previews, r.testing = make(chan struct{}, maxPreviews), make(chan struct{}, maxPreviews) // within this test's bubble
 		end := make(chan struct{})
 		defer close(end)
-		o := Options{
-			Proposed: proposes(map[string]string{config.FileSettings: `{"gate": {"conditions": []}}`}),
-			Tests: func(context.Context, *pipeline.PRFacts, *config.Config, *Engines) *pipeline.PolicyTests {
-				<-end
-				return nil
-			},
-		}
-		out, err := r.Run(t.Context(), configChange(t), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := out.Review.Report.ProposedConfig
-		if got.Decision != pipeline.DecisionPass || got.Tests == nil || got.Tests.Note != NoteTestsLate {
-			t.Errorf("%+v", got)
+		for range maxPreviews + 1 { // the last slot is taken
+			begun := time.Now()
+			out, err := r.Run(t.Context(), src, Options{
+				Proposed: proposes(map[string]string{config.FileSettings: `{"gate": {"conditions": []}}`}),
+				Tests: func(context.Context, *pipeline.PRFacts, *Engine) *pipeline.PolicyTests {
+					<-end
+					return nil
+				},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := out.Review.Report.ProposedConfig
+			if took := time.Since(begun); took != testsTime || got.Decision != pipeline.DecisionPass || got.Tests == nil || got.Tests.Note != NoteTestsLate {
+				t.Errorf("after %s: %+v", took, got)
+			}
 		}
 	})
 }

@@ -37,6 +37,7 @@ type Runner struct {
 	Config
 	detector *secrets.Detector
 	previews chan struct{} // holds an element for each running trial of a proposed config
+	testing  chan struct{} // holds an element for each proposed config whose tests run
 }
 
 // NewRunner compiles what all configs share.
@@ -48,7 +49,7 @@ func NewRunner(c Config) (*Runner, error) {
 	if c.Engines == nil {
 		c.Engines = NewEngines()
 	}
-	return &Runner{Config: c, detector: d, previews: make(chan struct{}, maxPreviews)}, nil
+	return &Runner{Config: c, detector: d, previews: make(chan struct{}, maxPreviews), testing: make(chan struct{}, maxPreviews)}, nil
 }
 
 // Forget drops the compiled configs that no run uses. The next run compiles its own again.
@@ -73,9 +74,11 @@ type Options struct {
 	// InForce.Problems. It is called only if the change touches config; without it, no proposed
 	// config is tried.
 	Proposed func(ctx context.Context, facts *pipeline.PRFacts) (*config.Config, error)
-	// Tests runs the policy tests that the head has under the proposed config, whose engine is in
-	// engines. It returns nil if there are none.
-	Tests func(ctx context.Context, facts *pipeline.PRFacts, cfg *config.Config, engines *Engines) *pipeline.PolicyTests
+	// Tests runs the policy tests that there are after the merge with the proposed config. It returns
+	// nil if there are none. It must not return before everything that it started has ended.
+	Tests func(ctx context.Context, facts *pipeline.PRFacts, proposed *Engine) *pipeline.PolicyTests
+	// Running counts the agents that run, including those that the run abandoned. It may be nil.
+	Running *sync.WaitGroup
 	// IOAgents makes the agents of the kinds that are not built in: they do I/O, which the pipeline
 	// can't do by itself. If it returns nil, the agent is not registered, and fails.
 	IOAgents func(IOAgent) dispatch.Agent
