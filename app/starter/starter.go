@@ -48,7 +48,7 @@ func Write(repository string) ([]string, error) {
 		if err != nil {
 			return written, fmt.Errorf("encode %s: %w", f.name, err)
 		}
-		if err := writeNew(name, append(text, '\n')); err != nil {
+		if err := WriteNew(name, append(text, '\n')); err != nil {
 			return written, fmt.Errorf("write the config: %w", err)
 		}
 		written = append(written, name)
@@ -56,8 +56,8 @@ func Write(repository string) ([]string, error) {
 	return written, nil
 }
 
-// writeNew never overwrites a file, and follows no link.
-func writeNew(name string, text []byte) error {
+// WriteNew writes a file. It never overwrites a file, and follows no link.
+func WriteNew(name string, text []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err

@@ -138,13 +138,7 @@ func isDir(name string) bool {
 // would, so that an editor can open them. An organisation's directory may be NAME=DIR.
 // Without NAME the organisation is one that the server's config does not list.
 func readLayer(name, dir string) (config.Layer, error) {
-	organisation := ""
-	if name == config.LayerOrganisation {
-		organisation = "<organisation>" // no login
-		if login, rest, named := strings.Cut(dir, "="); named && login != "" && !isDir(dir) {
-			organisation, dir = login, rest
-		}
-	}
+	organisation, dir := splitDir(name, dir)
 	l, err := config.ReadDir(name, dir)
 	l.Organisation = organisation
 	if info, serr := os.Stat(dir); serr == nil && !info.IsDir() {
@@ -157,6 +151,18 @@ func readLayer(name, dir string) (config.Layer, error) {
 		l.Files[i].Path = filepath.ToSlash(filepath.Join(nearer(dir), f.Path))
 	}
 	return l, err
+}
+
+// splitDir splits the directory of a layer into the organisation, which only the organisation's layer
+// has, and the directory.
+func splitDir(layer, dir string) (organisation, only string) {
+	if layer != config.LayerOrganisation {
+		return "", dir
+	}
+	if login, rest, named := strings.Cut(dir, "="); named && login != "" && !isDir(dir) {
+		return login, rest
+	}
+	return "<organisation>", dir // no login
 }
 
 // nearer returns the path of a directory relative to the current directory, if it is inside

@@ -65,7 +65,7 @@ func (f *checkFlags) run(cmd *cobra.Command, dir string) error {
 	}
 	var cases []*policytest.Case
 	if len(problems) == 0 { // names in cases can't be checked with half a config
-		tests, err := testsIn(dir)
+		tests, err := f.tests(dir)
 		if err != nil {
 			return err
 		}
@@ -118,6 +118,16 @@ func (f *checkFlags) load(dir string) (*config.Config, *config.Layer, []pipeline
 	}
 	cfg, problems := config.Load(append(layers, layer)...)
 	return cfg, &layer, problems, nil
+}
+
+// tests reads the policy tests of a layer's directory.
+func (f *checkFlags) tests(dir string) ([]config.File, error) {
+	_, dir = splitDir(f.layer, dir)
+	files, err := policytest.ReadDir(nearer(dir))
+	if err != nil {
+		return nil, unusable(err)
+	}
+	return files, nil
 }
 
 // verdict says that a layer is valid, and which files were checked.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app"
 	"github.com/reviewgate/reviewgate/app/policytest"
+	"github.com/reviewgate/reviewgate/app/starter"
 	"github.com/reviewgate/reviewgate/config"
 )
 
@@ -25,17 +26,17 @@ func configTestCommand() *cobra.Command {
 		Use:   "test DIR",
 		Short: "Run the policy tests of a directory of config files",
 		Long: `Review the changes that the cases in DIR/tests describe, with the config in DIR, and
-compare: the decision, the agents, the findings. Neither GitHub nor a model is asked. An
-agent that needs one of them says what the case has as its output, and otherwise finds
-nothing; the output names those agents. At most 200 cases with 1 MB in all are run, in at
-most 10 seconds.
+compare: the decision, the agents, the findings. Neither GitHub nor a model is asked. For
+an agent that needs GitHub or a model, the case's outputs are used. Without one it finds
+nothing, and the last lines name it. At most 200 cases, 1 MB together, are run, in at most
+10 seconds.
 
 The layers work as in config check. Without --layer, a directory .github/reviewgate is the
 repository's layer, and any other directory the server's.
 
-With --record, a case is written from a stored review, which the server's database or a copy
-of it has. The last line of a comment names the RUN of its review. With the config that the
-review used, the case passes. Standard error names what it can't expect.
+--record writes a case from a review in the server's database, or in a copy of it. The last
+line of a comment names the RUN of its review. With the config that the review used, the case
+passes. Standard error lists what the case leaves out, and why.
 
 Exit codes: 0 all cases pass, or the case is written; 1 a case fails; 2 the input can't be
 used, or a case was not run within the time; 3 the command could not finish.`,
@@ -88,7 +89,7 @@ func (f *testFlags) test(cmd *cobra.Command, dir string) error {
 	if len(problems) > 0 {
 		return invalid(cmd, problems)
 	}
-	files, err := testsIn(dir)
+	files, err := f.tests(dir)
 	if err != nil {
 		return err
 	}
@@ -131,18 +132,6 @@ func (f *testFlags) nothing(dir string, files int) error {
 	return fmt.Errorf("no case has %q in its name: leave out --only, or choose another text", f.only)
 }
 
-// testsIn reads the policy tests of a config directory, which may be named as for readLayer.
-func testsIn(dir string) ([]config.File, error) {
-	if login, rest, named := strings.Cut(dir, "="); named && login != "" && !isDir(dir) {
-		dir = rest
-	}
-	files, err := policytest.ReadDir(nearer(dir))
-	if err != nil {
-		return nil, unusable(err)
-	}
-	return files, nil
-}
-
 // write writes a case from a stored review.
 func (f *testFlags) write(cmd *cobra.Command) error {
 	url, err := databaseOf(cmd, f.database, f.settings)
@@ -160,26 +149,16 @@ func (f *testFlags) write(cmd *cobra.Command) error {
 		fmt.Fprintln(cmd.ErrOrStderr(), "not expected: "+what)
 	}
 	for _, why := range recorded.Why {
-		fmt.Fprintln(cmd.ErrOrStderr(), "of the review: "+why)
+		fmt.Fprintln(cmd.ErrOrStderr(), "not repeated: "+why)
 	}
 	if f.out == "" {
 		return put(cmd, string(recorded.Text))
 	}
-	return writeNew(f.out, recorded.Text)
-}
-
-// writeNew writes a file that does not exist yet.
-func writeNew(name string, text []byte) error {
-	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) // #nosec G302 G304 -- config for a repository, in a file that the user names
-	if errors.Is(err, os.ErrExist) {
-		return unusable(fmt.Errorf("%s exists: choose another --out", name))
-	}
-	if err != nil {
-		return unusable(err)
-	}
-	_, err = file.Write(text)
-	if err = errors.Join(err, file.Close()); err != nil {
-		return unfinished(fmt.Errorf("write the case: %w", err))
+	switch err := starter.WriteNew(f.out, recorded.Text); {
+	case errors.Is(err, os.ErrExist):
+		return unusable(fmt.Errorf("%s exists: choose another --out", f.out))
+	case err != nil:
+		return unusable(fmt.Errorf("write the case: %w", err))
 	}
 	return nil
 }
