@@ -280,9 +280,9 @@ func FuzzRead(f *testing.F) {
 				t.Errorf("%d files: %v", len(files.Files), err)
 			}
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		if r := Run(ctx, cases[:min(len(cases), 3)], cfg, Options{Engines: engines}); r.Passed+r.Failed+r.NotRun != r.Cases || len(Text(r)) == 0 {
+		if r := Run(ctx, cases[:min(len(cases), 1)], cfg, Options{Engines: engines}); r.Passed+r.Failed+r.NotRun != r.Cases || len(Text(r)) == 0 {
 			t.Errorf("%+v", r)
 		}
 	})

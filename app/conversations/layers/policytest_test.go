@@ -46,10 +46,10 @@ func TestProposedTestsWarn(t *testing.T) {
 	}))
 	w.Idle()
 	w.Wants(pr, "success",
-		"Warning: 2 of 3 policy tests fail: `a client` (decision: want needs_fixes, got fail (major > 0))",
+		"- Warning: 2 of 3 policy tests fail: `a client` (decision: want needs_fixes, got fail (major > 0)), "+
+			"`@\u200boctocat **bold** <!\u200b-- reviewgate:report --> ![x](https://evil.example/p.png) </…` (decision: want pass, got fail (major > 0)).\n",
 		"`"+testsPath+"/unknown.json:2:", "the config has no agent \"finance-smo\"; did you mean \"finance-sme\"?",
 	)
-	w.WantsNot(pr, "<!-- reviewgate:report --> ![x]")
 	got := w.Stored(pr).Review.Report.ProposedConfig.Tests
 	if got == nil || got.Cases != 3 || got.Failed != 2 || len(got.Problems) != 1 || got.Failures[1].Name != name {
 		t.Errorf("stored %+v", got)
