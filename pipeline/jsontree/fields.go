@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // Fields reads the members of an untrusted object one by one, and collects their errors in Wrong. A
@@ -76,7 +74,7 @@ func (f *Fields) OneOf(key string, set ...string) string {
 		return ""
 	}
 	if !slices.Contains(set, n.Text) {
-		f.add(n, fmt.Sprintf("%s is not %s %s", clipped(n.Text), articleOf(key), key), "use "+choices(set))
+		f.add(n, fmt.Sprintf("%s is not %s %s", quoted(n.Text), articleOf(key), key), "use "+choices(set))
 		return ""
 	}
 	return n.Text
@@ -233,8 +231,14 @@ func (f *Fields) add(n *Node, problem, remedy string) {
 	f.Wrong = append(f.Wrong, *n.Error(problem, remedy))
 }
 
-// clipped quotes a value, cut to a length that keeps the message readable.
-func clipped(s string) string { return strconv.Quote(plaintext.Cut(s, 60)) }
+// quoted quotes a value. It does not show a part of a long one: whoever shows the message replaces
+// secrets in it, and half of a secret can't be recognised.
+func quoted(s string) string {
+	if len(s) > 60 {
+		return "this"
+	}
+	return strconv.Quote(s)
+}
 
 func choices(list []string) string {
 	last := len(list) - 1
