@@ -78,7 +78,7 @@ func (s sections) policyTests(t *pipeline.PolicyTests) (out []safe) {
 		return nil
 	}
 	if t.Cases > 0 || t.Note != "" {
-		failures := first(t.Failures, pipeline.MaxTestFailures, func(f pipeline.TestFailure) safe {
+		failures := first(t.Failures[:min(len(t.Failures), pipeline.MaxTestFailures)], pipeline.MaxTestFailures, func(f pipeline.TestFailure) safe {
 			return say("policy test", struct{ Name, Why safe }{s.p.code(f.Name, maxName), s.p.text(f.Why, maxWhy)})
 		})
 		if more := t.Failed - len(failures); more > 0 && len(failures) > 0 {
@@ -90,11 +90,12 @@ func (s sections) policyTests(t *pipeline.PolicyTests) (out []safe) {
 			Failures                      []safe
 		}{sentence(s.p.text(t.Note, maxWhy)), t.Cases, max(0, t.Failed), max(0, t.NotRun), max(0, t.Cases-t.Failed-t.NotRun), failures}))
 	}
-	for _, problem := range s.problems(t.Problems, nil).all() {
+	shown := t.Problems[:min(len(t.Problems), pipeline.MaxTestProblems)]
+	for _, problem := range s.problems(shown, nil).all() {
 		out = append(out, say("policy test unread", problem))
 	}
-	if t.ProblemsMore > 0 {
-		out = append(out, say("policy tests unread more", t.ProblemsMore))
+	if more := len(t.Problems) + t.ProblemsMore - len(shown); more > 0 {
+		out = append(out, say("policy tests unread more", more))
 	}
 	return out
 }
