@@ -305,11 +305,18 @@ func (r *report) proposedConfig() safe {
 	if more > 0 {
 		shown = append(shown, r.more(more))
 	}
+	backtest := r.backtested(r.view.Backtest, r.roomBelow(roomBacktest))
+	if r.tight { // the findings need the room of the details
+		p.Tests, p.Covers = p.Tests[:min(len(p.Tests), 1)], p.Covers[:min(len(p.Covers), 1)]
+		if backtest != nil {
+			backtest.Why = backtest.Why[:min(len(backtest.Why), 1)]
+		}
+	}
 	return section("heading proposed", say("md proposed", struct {
 		proposed
 		Items    []safe
 		Backtest *backtested
-	}{p, shown, r.backtested(r.view.Backtest, r.roomBelow(roomBacktest))}))
+	}{p, shown, backtest}))
 }
 
 // reviewReports is not collapsed, because the reports decide whether work continues.
