@@ -33,10 +33,13 @@ func ReadDir(dir string) ([]config.File, error) {
 	}
 	var files config.TestFiles
 	for _, e := range entries {
+		name := filepath.Join(dir, e.Name())
 		if !config.IsTest(e.Name()) {
+			if e.IsDir() || misnamed(e.Name()) {
+				return nil, fmt.Errorf("%s is not read: put cases into files directly in %s whose names end in .json", name, dir)
+			}
 			continue
 		}
-		name := filepath.Join(dir, e.Name())
 		if !e.Type().IsRegular() {
 			return nil, fmt.Errorf("%s is not a regular file: put a copy of the text there", name)
 		}
@@ -45,6 +48,15 @@ func ReadDir(dir string) ([]config.File, error) {
 		}
 	}
 	return files.Files, nil
+}
+
+// misnamed reports whether a file looks like one with cases and is none by its name.
+func misnamed(name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".json", ".jsonc", ".json5", ".yaml", ".yml":
+		return true
+	}
+	return false
 }
 
 // maxProblems bounds the mistakes that are listed. Anybody may write cases with any number of them.

@@ -198,7 +198,7 @@ func TestReadDir(t *testing.T) {
 		t.Errorf("without tests: %v, %v", files, err)
 	}
 	tests := filepath.Join(dir, config.TestsDir)
-	if err := os.MkdirAll(filepath.Join(tests, "more"), 0o750); err != nil {
+	if err := os.MkdirAll(tests, 0o750); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"b.json", "a.json", "README.md"} {
@@ -209,6 +209,17 @@ func TestReadDir(t *testing.T) {
 	files, err := ReadDir(dir)
 	if err != nil || len(files) != 2 || files[0].Path != filepath.ToSlash(filepath.Join(tests, "a.json")) || string(files[1].Text) != good {
 		t.Errorf("%d files, %v", len(files), err)
+	}
+	for _, name := range []string{"c.JSON", "c.yaml", "c.jsonc"} { // nobody would notice that it is not run
+		if err := os.WriteFile(filepath.Join(tests, name), []byte(good), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadDir(dir); err == nil || !strings.Contains(err.Error(), name+" is not read: put cases into files directly in ") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := os.Remove(filepath.Join(tests, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := os.Symlink("/etc/passwd", filepath.Join(tests, "link.json")); err != nil {
 		t.Fatal(err)

@@ -45,8 +45,6 @@ type Result struct {
 	// Assumed are the agents that are assumed to find nothing: they ran, and the case has no output
 	// of theirs.
 	Assumed []string `json:"assumed"`
-	// Notes name expectations that can't fail under this config, one line each.
-	Notes []string `json:"notes"`
 }
 
 // Options say how cases are run.
@@ -93,7 +91,7 @@ func Run(ctx context.Context, cases []*Case, cfg *config.Config, o Options) *Rep
 func (c *Case) run(ctx context.Context, cfg *config.Config, o Options) Result {
 	result := Result{
 		Name: c.Name, File: c.at.Document.Name, Line: c.at.Line, Status: NotRun,
-		Differences: []string{}, Assumed: []string{}, Notes: c.notes(cfg),
+		Differences: []string{}, Assumed: []string{},
 	}
 	if ctx.Err() != nil {
 		return result
@@ -121,22 +119,6 @@ func (c *Case) run(ctx context.Context, cfg *config.Config, o Options) Result {
 		result.Status = Failed
 	}
 	return result
-}
-
-// notes names the findings that must be absent, and that no review has because their rule is in
-// evaluation.
-func (c *Case) notes(cfg *config.Config) []string {
-	notes := []string{}
-	if cfg.Evaluation == nil {
-		return notes
-	}
-	for i := range c.expect.notFound {
-		p := &c.expect.notFound[i]
-		if slices.ContainsFunc(cfg.Evaluation.Rules, func(r config.Rule) bool { return r.ID == p.rule && r.Mode == config.ModeEvaluate }) {
-			notes = append(notes, fmt.Sprintf("finding %s: can't be found, because the rule is in evaluation", quoted(p.String())))
-		}
-	}
-	return notes
 }
 
 // review reviews a case's change. Agents that need more than the facts say what the case says. It
@@ -288,20 +270,26 @@ func listed[T any](all []T, differs func(T) bool, say func(T) string) []string {
 	return out
 }
 
+// findingDifferences compares the findings, enforced or in evaluation: what a rule finds does not
+// depend on whether it counts.
 func (e *expectation) findingDifferences(r *pipeline.Report) []string {
+	found := r.Findings
+	if r.Evaluation != nil {
+		found = slices.Concat(found, r.Evaluation.Findings)
+	}
 	first := func(p place) int {
-		return slices.IndexFunc(r.Findings, func(f pipeline.Finding) bool { return p.fits(&f) })
+		return slices.IndexFunc(found, func(f pipeline.Finding) bool { return p.fits(&f) })
 	}
 	out := listed(e.findings, func(p place) bool { return first(p) < 0 }, func(p place) string {
-		return "finding " + quoted(p.String()) + ": not found; " + p.instead(r)
+		return "finding " + quoted(p.String()) + ": not found; " + p.instead(found, r.Suppressed)
 	})
 	out = append(out, listed(e.notFound, func(p place) bool { return first(p) >= 0 }, func(p place) string {
-		return "finding " + quoted(p.String()) + ": found, and should not be: " + shown(&r.Findings[first(p)])
+		return "finding " + quoted(p.String()) + ": found, and should not be: " + shown(&found[first(p)])
 	})...)
 	if !e.only {
 		return out
 	}
-	return append(out, listed(r.Findings, func(f pipeline.Finding) bool {
+	return append(out, listed(found, func(f pipeline.Finding) bool {
 		return !slices.ContainsFunc(e.findings, func(p place) bool { return p.fits(&f) })
 	}, func(f pipeline.Finding) string {
 		return "finding " + shown(&f) + ": not expected"
@@ -309,27 +297,24 @@ func (e *expectation) findingDifferences(r *pipeline.Report) []string {
 }
 
 // instead says what was found instead of the described finding: first what is like it.
-func (p *place) instead(r *pipeline.Report) string {
-	for _, s := range r.Suppressed {
+func (p *place) instead(found []pipeline.Finding, suppressed []pipeline.Suppressed) string {
+	for _, s := range suppressed {
 		if p.fits(&s.Finding) {
 			return "suppressed: " + quoted(s.Reason)
 		}
 	}
-	if e := r.Evaluation; e != nil && slices.ContainsFunc(e.Findings, func(f pipeline.Finding) bool { return p.fits(&f) }) {
-		return "it is in evaluation, so it does not count"
-	}
-	if len(r.Findings) == 0 {
+	if len(found) == 0 {
 		return "there is no finding"
 	}
 	var others []string
 	for n := mostAlike; n >= 0; n-- {
-		for i := range r.Findings {
-			if f := &r.Findings[i]; len(others) < maxOthers && p.likeness(f) == n {
+		for i := range found {
+			if f := &found[i]; len(others) < maxOthers && p.likeness(f) == n {
 				others = append(others, shown(f))
 			}
 		}
 	}
-	if more := len(r.Findings) - len(others); more > 0 {
+	if more := len(found) - len(others); more > 0 {
 		others = append(others, fmt.Sprintf("%d more", more))
 	}
 	return "found instead: " + strings.Join(others, ", ")

@@ -22,9 +22,6 @@ func Text(r *Report) string {
 		for _, d := range c.Differences {
 			fmt.Fprintf(&b, "case %s: %s\n", name, plaintext.Printable(d))
 		}
-		for _, note := range c.Notes {
-			fmt.Fprintf(&b, "case %s: %s\n", name, plaintext.Printable(note))
-		}
 		if c.Status == Failed {
 			fmt.Fprintf(&b, "  %s:%d\n", plaintext.Printable(c.File), c.Line)
 		}
