@@ -12,8 +12,8 @@ import (
 // noteUnread says why the tests of a proposed config could not be run.
 const noteUnread = "they could not be read"
 
-// Proposed runs the cases of a proposed config, and returns nil if there are none. err is the error
-// of reading the files.
+// Proposed runs the policy tests of a proposed config. It returns nil if the config has no tests. err
+// is what went wrong when their files were read.
 func Proposed(ctx context.Context, proposed *run.Engine, files []config.File, err error) *pipeline.PolicyTests {
 	if err != nil {
 		return &pipeline.PolicyTests{Note: noteUnread}
@@ -23,8 +23,8 @@ func Proposed(ctx context.Context, proposed *run.Engine, files []config.File, er
 	}
 	var out pipeline.PolicyTests
 	cfg := proposed.Config()
-	cases, problems := Read(ctx, files, cfg)
-	if ctx.Err() != nil {
+	cases, problems, err := Read(ctx, files, cfg)
+	if err != nil {
 		return &pipeline.PolicyTests{Note: run.NoteTestsLate}
 	}
 	out.Problems = problems.List[:min(len(problems.List), pipeline.MaxTestProblems)]

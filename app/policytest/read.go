@@ -50,7 +50,7 @@ func ReadDir(dir string) ([]config.File, error) {
 	return files.Files, nil
 }
 
-// misnamed reports whether a file looks like one with cases and is none by its name.
+// misnamed reports whether a file probably holds cases, but has the wrong extension.
 func misnamed(name string) bool {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".json", ".jsonc", ".json5", ".yaml", ".yml":
@@ -99,26 +99,29 @@ func (p *Problems) addAll(errs []jsontree.Error) {
 
 // Read reads the cases of files, and checks that they name only what the config and their changes
 // have. It returns the good ones, in order, and the mistakes in the others. If there are too many
-// cases, it returns none. It ends early with ctx.
-func Read(ctx context.Context, files []config.File, cfg *config.Config) ([]*Case, Problems) {
+// cases, it returns none of them. The only error is that of ctx: then nobody knows what else is wrong.
+func Read(ctx context.Context, files []config.File, cfg *config.Config) ([]*Case, Problems, error) {
 	size := 0
 	for _, f := range files {
 		size += len(f.Text)
 	}
 	switch {
 	case len(files) > config.MaxTests:
-		return nil, tooMany(files[0].Path, fmt.Sprintf("there are more than %d files", config.MaxTests))
+		return nil, tooMany(files[0].Path, fmt.Sprintf("there are more than %d files", config.MaxTests)), nil
 	case size > config.MaxTestBytes:
-		return nil, tooMany(files[0].Path, fmt.Sprintf("the files have more than %d MB in all", config.MaxTestBytes>>20))
+		return nil, tooMany(files[0].Path, fmt.Sprintf("the files have more than %d MB in all", config.MaxTestBytes>>20)), nil
 	}
 	r := reader{checker: newChecker(cfg), named: map[string]jsontree.Place{}}
 	for _, f := range files {
 		r.file(ctx, f)
 	}
-	if r.total > config.MaxTests {
-		return nil, tooMany(files[0].Path, fmt.Sprintf("there are %d cases, more than the limit of %d", r.total, config.MaxTests))
+	if err := ctx.Err(); err != nil {
+		return nil, Problems{}, err
 	}
-	return r.cases, r.problems
+	if r.total > config.MaxTests {
+		return nil, tooMany(files[0].Path, fmt.Sprintf("there are %d cases, more than the limit of %d", r.total, config.MaxTests)), nil
+	}
+	return r.cases, r.problems, nil
 }
 
 func tooMany(file, problem string) Problems {

@@ -60,7 +60,7 @@ const good = `{
 // problemsOf reads a text and checks its cases with the defaults.
 func problemsOf(text string) []string {
 	cfg, _ := config.Load()
-	_, problems := Read(context.Background(), []config.File{{Path: "tests/a.json", Text: []byte(text)}}, cfg)
+	_, problems, _ := Read(context.Background(), []config.File{{Path: "tests/a.json", Text: []byte(text)}}, cfg)
 	var out []string
 	for _, p := range problems.Listed() {
 		out = append(out, config.FormatProblem(p))
@@ -88,7 +88,7 @@ func TestRead(t *testing.T) {
 		t.Errorf("problems %q", p)
 	}
 	cfg, _ := config.Load()
-	cases, problems := Read(t.Context(), []config.File{{Path: "a.json", Text: []byte(good)}, {Path: "b.json", Text: []byte(good)}}, cfg)
+	cases, problems, _ := Read(t.Context(), []config.File{{Path: "a.json", Text: []byte(good)}, {Path: "b.json", Text: []byte(good)}}, cfg)
 	want := "b.json:3:11: /name: another case has this name, in a.json on line 1; give one of the two another name"
 	if len(cases) != 1 || len(problems.List) != 1 || config.FormatProblem(problems.List[0]) != want {
 		t.Errorf("%d cases, problems %v, want %s", len(cases), problems, want)
@@ -186,7 +186,7 @@ func TestTooManyCases(t *testing.T) {
 		t.Errorf("problems of a large file: %q", p)
 	}
 	cfg, _ := config.Load()
-	cases, problems := Read(t.Context(), slices.Repeat([]config.File{{Path: "tests/a.json", Text: []byte(one(1))}}, config.MaxTests+1), cfg)
+	cases, problems, _ := Read(t.Context(), slices.Repeat([]config.File{{Path: "tests/a.json", Text: []byte(one(1))}}, config.MaxTests+1), cfg)
 	if len(cases) > 0 || len(problems.List) != 1 || problems.List[0].Problem != "there are more than 200 files" {
 		t.Errorf("%d cases of 201 files, problems %v", len(cases), problems)
 	}
@@ -276,7 +276,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"name": "a", "change": {"title": "", "files": {"a": {"head": [""], "from": ".."}}}, "outputs": [{"agent": "", "findings": [{}]}], "expect": {"findings": [{}]}}`))
 	cfg, _ := config.Load()
 	f.Fuzz(func(t *testing.T, text []byte) {
-		cases, problems := Read(t.Context(), []config.File{{Path: "tests/a.json", Text: text}}, cfg)
+		cases, problems, _ := Read(t.Context(), []config.File{{Path: "tests/a.json", Text: text}}, cfg)
 		if len(cases) == 0 && len(problems.List) == 0 {
 			t.Fatal("neither a case nor a problem")
 		}

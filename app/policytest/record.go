@@ -176,10 +176,10 @@ func (w *written) parsed(ctx context.Context, cfg *config.Config) (*Case, error)
 	if err != nil {
 		return nil, err
 	}
-	cases, problems := Read(ctx, []config.File{{Path: "tests/recorded.json", Text: text}}, cfg)
+	cases, problems, err := Read(ctx, []config.File{{Path: "tests/recorded.json", Text: text}}, cfg)
 	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
+	case err != nil:
+		return nil, err
 	case len(problems.List) > 0:
 		return nil, fmt.Errorf("no case can be made of this review: %s", config.FormatProblem(problems.List[0]))
 	}
@@ -232,11 +232,12 @@ func expectOf(v *pipeline.Review) (e writtenExpect, leftOut []string) {
 	if n := len(e.Agents); n > maxList {
 		e.Agents, leftOut = e.Agents[:maxList], append(leftOut, fmt.Sprintf("%d of %d agents: more than a case may expect", n-maxList, n))
 	}
-	if n := len(r.Findings); n > maxList {
+	findings := found(r)
+	if n := len(findings); n > maxList {
 		e.NoOtherFindings, leftOut = false, append(leftOut, fmt.Sprintf("%d of %d findings: more than a case may expect", n-maxList, n))
 	}
-	for i := range r.Findings[:min(len(r.Findings), maxList)] {
-		f := &r.Findings[i]
+	for i := range findings[:min(len(findings), maxList)] {
+		f := &findings[i]
 		p := writtenPlace{Rule: f.RuleID, Path: f.Path}
 		if p.Rule == "" {
 			p.Agent = f.Agent

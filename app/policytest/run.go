@@ -270,13 +270,18 @@ func listed[T any](all []T, differs func(T) bool, say func(T) string) []string {
 	return out
 }
 
-// findingDifferences compares the findings, enforced or in evaluation: what a rule finds does not
+// found returns the findings of a report, enforced and in evaluation: what a rule finds does not
 // depend on whether it counts.
-func (e *expectation) findingDifferences(r *pipeline.Report) []string {
-	found := r.Findings
-	if r.Evaluation != nil {
-		found = slices.Concat(found, r.Evaluation.Findings)
+func found(r *pipeline.Report) []pipeline.Finding {
+	if r.Evaluation == nil {
+		return r.Findings
 	}
+	return slices.Concat(r.Findings, r.Evaluation.Findings)
+}
+
+// findingDifferences compares the findings.
+func (e *expectation) findingDifferences(r *pipeline.Report) []string {
+	found := found(r)
 	first := func(p place) int {
 		return slices.IndexFunc(found, func(f pipeline.Finding) bool { return p.fits(&f) })
 	}

@@ -32,7 +32,7 @@ func tested(t *testing.T, settings, text string) *Report {
 // read reads cases without mistakes.
 func read(t *testing.T, cfg *config.Config, text string) []*Case {
 	t.Helper()
-	cases, problems := Read(t.Context(), []config.File{{Path: "tests/a.json", Text: []byte(text)}}, cfg)
+	cases, problems, _ := Read(t.Context(), []config.File{{Path: "tests/a.json", Text: []byte(text)}}, cfg)
 	if len(problems.List) > 0 {
 		t.Fatal(problems)
 	}
@@ -174,7 +174,7 @@ func TestManyMistakes(t *testing.T) {
 		all = append(all, fmt.Sprintf(`{"name": "%d", "change": {"title": "t", "files": {"a": {"head": "x"}}}, "expect": {"agents": [%s]}}`, i, words))
 	}
 	file := config.File{Path: "tests/a.json", Text: []byte("[" + strings.Join(all, ",") + "]")}
-	cases, got := Read(t.Context(), []config.File{file}, cfg)
+	cases, got, _ := Read(t.Context(), []config.File{file}, cfg)
 	if len(cases) > 0 || len(got.List) != maxProblems || got.More != 100*maxList-maxProblems {
 		t.Errorf("%d cases, %d problems and %d more", len(cases), len(got.List), got.More)
 	}
@@ -183,7 +183,7 @@ func TestManyMistakes(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if cases, got := Read(ctx, []config.File{file}, cfg); len(cases)+len(got.List) > 0 {
+	if cases, got, err := Read(ctx, []config.File{file}, cfg); !errors.Is(err, context.Canceled) || len(cases)+len(got.List) > 0 {
 		t.Errorf("after the time: %d cases, %v", len(cases), got.List)
 	}
 	unknown := `{"name": "a"`

@@ -70,7 +70,9 @@ func (f *checkFlags) run(cmd *cobra.Command, dir string) error {
 			return err
 		}
 		var wrong policytest.Problems
-		cases, wrong = policytest.Read(cmd.Context(), tests, cfg)
+		if cases, wrong, err = policytest.Read(cmd.Context(), tests, cfg); err != nil {
+			return unfinished(err)
+		}
 		problems = wrong.Listed()
 	}
 	if f.format == "json" {

@@ -93,7 +93,10 @@ func (f *testFlags) test(cmd *cobra.Command, dir string) error {
 	if err != nil {
 		return err
 	}
-	cases, wrong := policytest.Read(cmd.Context(), files, cfg)
+	cases, wrong, err := policytest.Read(cmd.Context(), files, cfg)
+	if err != nil {
+		return unfinished(err)
+	}
 	if len(wrong.List) > 0 {
 		return invalid(cmd, wrong.Listed())
 	}

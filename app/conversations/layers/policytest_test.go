@@ -140,7 +140,7 @@ func runText(t *testing.T, text []byte, cfg *config.Config, engines *run.Engines
 	if err != nil {
 		t.Fatal(err)
 	}
-	cases, problems := policytest.Read(t.Context(), files, cfg)
+	cases, problems, _ := policytest.Read(t.Context(), files, cfg)
 	if len(problems.List) > 0 {
 		t.Fatalf("%v\n%s", problems, text)
 	}
