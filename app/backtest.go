@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"time"
 
 	"github.com/reviewgate/reviewgate/app/backtest"
 	"github.com/reviewgate/reviewgate/app/internal/store"
@@ -14,26 +13,16 @@ import (
 // compared with another one or, if that is nil, with the config that each review used. It changes
 // nothing; a server may be using the database.
 func Backtest(ctx context.Context, databaseURL string, which ports.ReviewFilter, p backtest.Proposal, against *backtest.Proposal) (*backtest.Report, error) {
-	reader, err := store.OpenReader(ctx, databaseURL)
-	if err != nil {
-		return nil, err
-	}
-	defer reader.Close() //nolint:errcheck // it wrote nothing
-	runner, err := run.NewRunner(run.Config{Version: Version(), Now: time.Now})
-	if err != nil {
-		return nil, err
-	}
-	return backtest.New(runner, p, against).Run(ctx, reader, which)
+	return withArchive(ctx, databaseURL, func(reader *store.Reader, runner *run.Runner) (*backtest.Report, error) {
+		return backtest.New(runner, p, against).Run(ctx, reader, which)
+	})
 }
 
-// Evaluated says what the stored reviews of the database at a URL would have been with what was in
-// evaluation, and under the server's shadow config. It changes nothing; a server may be using the
+// Evaluated says what would have changed in the stored reviews of the database at a URL if everything
+// in evaluation had been enforced, and if the server's shadow config had been in force. It changes nothing; a server may be using the
 // database.
 func Evaluated(ctx context.Context, databaseURL string, which ports.ReviewFilter) (*backtest.Evaluated, error) {
-	reader, err := store.OpenReader(ctx, databaseURL)
-	if err != nil {
-		return nil, err
-	}
-	defer reader.Close() //nolint:errcheck // it wrote nothing
-	return backtest.Evaluate(ctx, reader, which)
+	return withArchive(ctx, databaseURL, func(reader *store.Reader, _ *run.Runner) (*backtest.Evaluated, error) {
+		return backtest.Evaluate(ctx, reader, which)
+	})
 }

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/policytest"
@@ -15,24 +14,17 @@ import (
 // RecordTest writes a policy test from the stored review of a run in the database at a URL. It
 // changes nothing; a server may be using the database.
 func RecordTest(ctx context.Context, databaseURL, runID string) (*policytest.Recorded, error) {
-	reader, err := store.OpenReader(ctx, databaseURL)
-	if err != nil {
-		return nil, err
-	}
-	defer reader.Close() //nolint:errcheck // it wrote nothing
-	runner, err := run.NewRunner(run.Config{Version: Version(), Now: time.Now})
-	if err != nil {
-		return nil, err
-	}
-	for review, err := range reader.Archived(ctx, ports.ReviewFilter{RunID: runID}) {
-		if err != nil {
-			return nil, err
+	return withArchive(ctx, databaseURL, func(reader *store.Reader, runner *run.Runner) (*policytest.Recorded, error) {
+		for review, err := range reader.Archived(ctx, ports.ReviewFilter{RunID: runID}) {
+			if err != nil {
+				return nil, err
+			}
+			cfg, err := replay.New(runner).ConfigOf(review)
+			if err != nil {
+				return nil, err
+			}
+			return policytest.Record(ctx, review, cfg, policytest.Options{Engines: runner.Engines})
 		}
-		cfg, err := replay.New(runner).ConfigOf(review)
-		if err != nil {
-			return nil, err
-		}
-		return policytest.Record(ctx, review, cfg, policytest.Options{Engines: runner.Engines})
-	}
-	return nil, fmt.Errorf("the database has no run %s: the last line of a comment names the run of its review", runID)
+		return nil, fmt.Errorf("the database has no run %s: the last line of a comment names the run of its review", runID)
+	})
 }

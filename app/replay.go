@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"time"
 
 	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/ports"
@@ -14,22 +13,16 @@ import (
 // result. It changes nothing; a server may be using the database. An error means that the
 // database can't be read, that ctx ended, or that each returned an error.
 func Replay(ctx context.Context, databaseURL string, which ports.ReviewFilter, each func(replay.Result) error) error {
-	reader, err := store.OpenReader(ctx, databaseURL)
-	if err != nil {
-		return err
-	}
-	defer reader.Close() //nolint:errcheck // it wrote nothing
-	runner, err := run.NewRunner(run.Config{Version: Version(), Now: time.Now})
-	if err != nil {
-		return err
-	}
-	for result, err := range replay.New(runner).All(ctx, reader, which) {
-		if err == nil {
-			err = each(result)
+	_, err := withArchive(ctx, databaseURL, func(reader *store.Reader, runner *run.Runner) (none struct{}, err error) {
+		for result, err := range replay.New(runner).All(ctx, reader, which) {
+			if err == nil {
+				err = each(result)
+			}
+			if err != nil {
+				return none, err
+			}
 		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		return none, nil
+	})
+	return err
 }
