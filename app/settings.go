@@ -42,7 +42,7 @@ type Settings struct {
 	// has no files if the server has no config.
 	Config config.Layer
 	// Shadow is another layer in its place, under which each review is computed too, without
-	// any effect. It is valid, and has no files if there is none.
+	// any effect. It is valid. It has no files if the server has no shadow config.
 	Shadow config.Layer
 	// ModelKeys are the API keys of the language models in Config, by the names
 	// of their variables.

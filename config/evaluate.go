@@ -61,9 +61,9 @@ func (s *stack) enforced() *stack {
 	return out
 }
 
-// evaluation returns the config in which everything that is in evaluation is enforced. It leaves out
-// the enforced rules of agents that would not look at more files, since they would find the same
-// again, unless they are on a model's checklist.
+// evaluation returns the config with everything in evaluation enforced. It leaves out enforced rules
+// whose agents would not look at more files: they would find the same again. Rules on a model's
+// checklist stay.
 func (s *stack) evaluation() *Config {
 	c := s.entries()
 	more := map[string]bool{} // the agents that may look at more files

@@ -13,8 +13,8 @@ type Floor struct {
 	Config    *Config // has no floors itself
 }
 
-// floorOf returns the floor of a layer and the layers below it, as view makes it of a stack. It
-// returns nil if the layer made nothing final that affects reviews.
+// floorOf returns the floor of a layer and the layers below it. view makes its config. It returns nil
+// if the layer made nothing final that affects reviews.
 func (s *stack) floorOf(layer string, view func(*stack) *Config) *Floor {
 	some := false
 	for _, file := range listFiles() {

@@ -50,8 +50,8 @@ func sameFiles(a, b []File) bool {
 	return slices.EqualFunc(a, b, func(x, y File) bool { return path.Base(x.Path) == path.Base(y.Path) && bytes.Equal(x.Text, y.Text) })
 }
 
-// laid is the result of merging layers, with the floors that some of them make: with what is in
-// evaluation switched off, and enforced.
+// laid is the result of merging layers, with the floors that some of them make: once with everything
+// in evaluation switched off, and once with it enforced.
 type laid struct {
 	*stack
 	floors, evaluated []Floor
@@ -145,7 +145,7 @@ var defaults = sync.OnceValue(func() defaultStack {
 	return defaultStack{stack: s, layer: l.inForce(true)}
 })
 
-// config returns what is in force, with what is in evaluation apart.
+// config returns the config in force. Its Evaluation has what is in evaluation.
 func (s *stack) config() *Config {
 	enforced := s.enforced()
 	c := enforced.entries()

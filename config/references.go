@@ -192,7 +192,7 @@ func (t *trial) checkOrphans() {
 			continue
 		}
 		in := inForce
-		if evaluated(r) || in.off[r.Agent] { // with its agent, the rule is in evaluation
+		if evaluated(r) || in.off[r.Agent] { // the rules of an agent in evaluation are in evaluation, too
 			in = all
 		}
 		if !r.Enabled || in.off[r.Agent] || !agents[r.Agent] {

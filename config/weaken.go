@@ -258,7 +258,7 @@ func (w *weakening) hidesMapped(kind, name string) bool {
 			return true
 		}
 		if evaluated(p) {
-			continue // its agents can't stand in for those that are enforced
+			continue // its agents don't look at the files of enforced reviews
 		}
 		always := p.Trigger.Type == policies.TriggerAlways && p.Dispatch.Scope != ScopeMatched
 		if always || p.Trigger.Type == policies.TriggerDomain && slices.Equal(p.Trigger.Domains, []string{name}) || p.Trigger.Match != "all" && slices.Contains(p.Trigger.Domains, name) {

@@ -2,7 +2,7 @@ package pipeline
 
 import "slices"
 
-// EvaluationRun is a run of what is in evaluation, beside the run of what is enforced.
+// EvaluationRun is the run of everything in evaluation, after the run of everything enforced.
 type EvaluationRun struct {
 	Entries List[ManifestEntry] `json:"entries"` // the agents that ran
 	Results List[AgentResult]   `json:"results"`

@@ -30,8 +30,8 @@ type ProposedConfig struct {
 	// these would newly say about the change's files.
 	Exceptions bool          `json:"exceptions,omitempty"`
 	Covered    List[Covered] `json:"covered,omitempty"`
-	// Tests are the policy tests at the head under the proposed config. It is nil if there are none,
-	// or if the config could not be tried.
+	// Tests says what came of the policy tests under the proposed config. It is nil if the config has
+	// no tests or could not be tried.
 	Tests *PolicyTests `json:"tests,omitempty"`
 }
 

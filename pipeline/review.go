@@ -22,10 +22,10 @@ type Review struct {
 	// Proposed is the outcome of trying the config that the change proposes. It depends on time
 	// limits, so it is stored and not computed again.
 	Proposed *ProposedConfig `json:"proposed,omitempty"`
-	// Evaluation has the results of what is in evaluation, or nil if nothing is.
+	// Evaluation has the results of what ran in evaluation. It is nil if nothing did.
 	Evaluation *EvaluationRun `json:"evaluation,omitempty"`
-	// Shadow is how the review would have differed under the server's shadow config, or nil if the
-	// server has none.
+	// Shadow is how the review would have differed under the server's shadow config. It is nil if the
+	// server has no shadow config.
 	Shadow *Shadow `json:"shadow,omitempty"`
 	Report Report  `json:"report"`
 }

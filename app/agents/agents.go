@@ -148,7 +148,7 @@ func (r *Review) Trouble() error {
 	return errors.Join(slices.Collect(maps.Values(r.trouble))...)
 }
 
-// watch watches an agent, unless it runs in evaluation: its trouble postpones nothing.
+// watch watches an agent, unless the agent runs in evaluation: trouble there postpones no review.
 func (r *Review) watch(spec run.IOAgent, agent dispatch.Agent) dispatch.Agent {
 	if spec.Evaluation {
 		return agent

@@ -73,7 +73,7 @@ func (r *Review) needs(spec run.IOAgent) model.Needs {
 			}
 		},
 	}
-	if spec.Evaluation { // the other half is left to those who are enforced
+	if spec.Evaluation { // the other half is left to the enforced agents
 		budget.PerPull /= 2
 		budget.PerRepositoryDay /= 2
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 // Evaluated says what would have changed if everything in evaluation had been enforced, and if the
-// shadow config had been in force. It is computed from what reviews stored at the time, also of
-// agents that a backtest can't run again.
+// shadow config had been in force. It comes from what each review stored at the time, including the
+// results of agents that a backtest can't run again.
 type Evaluated struct {
 	Reviews    int     `json:"reviews"`    // read
 	Evaluation *Report `json:"evaluation"` // of the reviews in which something was in evaluation
@@ -55,15 +55,15 @@ func Evaluate(ctx context.Context, from ports.Archive, which ports.ReviewFilter)
 	}, nil
 }
 
-// tried collects what reviews stored of something that was tried beside them.
+// tried collects one kind of trial: what was in evaluation, or the shadow config.
 type tried struct {
-	of    func(s *ports.StoredReview, last *beside) *beside // nil if a review has nothing
+	of    func(s *ports.StoredReview, last *beside) *beside // nil if the review has no such trial
 	out   *tally
 	chain *chain
-	last  *beside // of the pull request's last review that has something
+	last  *beside // of the pull request's last review with a trial
 }
 
-// beside is a review as it would have been with what was tried.
+// beside is a review as it would have been if the trial had counted.
 type beside struct {
 	side
 	head  string
@@ -78,7 +78,7 @@ type beside struct {
 func (t *tried) add(s *ports.StoredReview) {
 	now := t.of(s, t.last)
 	switch {
-	case now == nil: // nothing is tried any more, but people may still decide about what was
+	case now == nil: // the trial has ended, but people may still decide about what it found
 		for _, p := range t.chain.pending {
 			p.note(s)
 		}
@@ -92,7 +92,7 @@ func (t *tried) add(s *ports.StoredReview) {
 	t.chain.add(t.out, s, side{report: &s.Review.Report}, now.side)
 }
 
-// evaluationOf returns a review with what was in evaluation.
+// evaluationOf returns a review as if everything in evaluation had been enforced.
 func evaluationOf(s *ports.StoredReview, _ *beside) *beside {
 	e := s.Review.Report.Evaluation
 	if e == nil {
@@ -115,7 +115,7 @@ func evaluationOf(s *ports.StoredReview, _ *beside) *beside {
 	return out
 }
 
-// shadowOf returns a review under the shadow config.
+// shadowOf returns a review as if the shadow config had been in force.
 func shadowOf(s *ports.StoredReview, last *beside) *beside {
 	sh := s.Review.Shadow
 	if sh == nil {
@@ -149,7 +149,7 @@ func (b *beside) resolved(last *beside, head string) []pipeline.Finding {
 	})
 }
 
-// EvaluatedText is what was evaluated for a terminal.
+// EvaluatedText writes both reports for a terminal.
 func EvaluatedText(e *Evaluated) string {
 	var b strings.Builder
 	part(&b, "What is in evaluation, if it had been enforced", e.Evaluation,
@@ -161,7 +161,7 @@ func EvaluatedText(e *Evaluated) string {
 	return b.String()
 }
 
-// part writes one report below its title, or why there is none.
+// part writes a report below its title. If the report has no review, it writes none instead.
 func part(b *strings.Builder, title string, r *Report, none string) {
 	fmt.Fprintf(b, "%s\n\n", title)
 	if r.Reviews+len(r.Failed) == 0 {

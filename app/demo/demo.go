@@ -32,10 +32,10 @@ type Options struct {
 	Out     io.Writer
 	Once    bool      // end after printing
 	Verbose io.Writer // the server's log, nil for none
-	// Database is the file of the SQLite database, which stays. If it is empty, the database is
-	// deleted in the end.
+	// Database is a file in which the SQLite database is kept. If it is empty, the demo deletes its
+	// database in the end.
 	Database string
-	Config   config.Layer // the repository's config, without files if there is none
+	Config   config.Layer // the repository's config, which may have no files
 }
 
 // patience bounds each wait for an answer. A review takes well under a second.
@@ -75,7 +75,7 @@ type demo struct {
 	repo  *ghtest.Repo
 	pr    *ghtest.PullRequest
 
-	unfinished bool // the story broke off, so its database is of no use
+	unfinished bool // the story broke off, so nobody needs its database
 }
 
 const webhookSecret = "demo"

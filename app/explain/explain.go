@@ -31,8 +31,8 @@ type Explanation struct {
 	// Rules are those that look at the change as a whole, of agents that would
 	// run.
 	Rules pipeline.List[RulesOfAgent] `json:"rules"`
-	// Evaluation are the agents that would look at more in evaluation, with the rules in evaluation
-	// that look at the files or the change.
+	// Evaluation are the agents that would look at more in evaluation. Each has its rules in
+	// evaluation that would look at the files or the change.
 	Evaluation pipeline.List[RulesOfAgent] `json:"evaluation"`
 }
 
@@ -120,8 +120,9 @@ func Paths(ctx context.Context, cfg *config.Config, paths []string, attributes [
 	return out, nil
 }
 
-// evaluated returns what of an explanation under the config in which everything is enforced is there
-// only because of what is in evaluation.
+// evaluated returns the agents that look at more once everything in evaluation is enforced, each with
+// its rules in evaluation. out is the explanation of the config in force, and tried that of cfg, in
+// which everything is enforced.
 func evaluated(cfg *config.Config, out, tried *Explanation) (more pipeline.List[RulesOfAgent]) {
 	looking := slices.Clone(tried.Rules)
 	for i := range tried.Files {

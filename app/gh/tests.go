@@ -17,9 +17,9 @@ const testsDir = config.RepositoryDir + "/" + config.TestsDir
 // testsAtOnce is how many files with policy tests are read at once.
 const testsAtOnce = 8
 
-// ProposedTests reads the policy tests that there are after the merge: those that the change touches
-// at the head, and the others where the config in force is read, at the tip of branch, or of the
-// default branch if it is empty. So a branch that is behind has no outdated tests.
+// ProposedTests reads the policy tests as they will be after the merge. It reads those that the
+// change touches at the head. It reads the others where the config in force is read: at the tip of
+// branch or, if that is empty, of the default branch. So a branch that is behind has no outdated tests.
 func (s *source) ProposedTests(ctx context.Context, branch, head string, touched []string) ([]ports.ConfigBlob, error) {
 	tr := treeReader{client: s.client, target: s.target, op: "read the proposed policy tests", budget: &s.budget}
 	root, err := tr.commit(ctx, head)
@@ -64,8 +64,8 @@ func (tr treeReader) tests(ctx context.Context, dir *directory) (files []treeEnt
 	return files, nil
 }
 
-// texts reads files with policy tests. If there are too many, it reads none, and of too many bytes
-// one more than allowed: that suffices to see it.
+// texts reads files with policy tests. It reads none if there are too many, and at most one byte more
+// than is allowed: that suffices to notice.
 func (tr treeReader) texts(ctx context.Context, entries []treeEntry) ([]ports.ConfigBlob, error) {
 	files := make([]ports.ConfigBlob, len(entries))
 	g, ctx := errgroup.WithContext(ctx)

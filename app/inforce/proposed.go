@@ -14,8 +14,8 @@ import (
 
 // Proposed loads the config that would be in force after the change is merged. It takes the
 // files that the change touches from the head, and the other files from where the config in
-// force was read. The layers below stay the same. It also returns
-// the repository's files in that config.
+// force was read. The layers below stay the same. It also returns the repository's files in that
+// config.
 func (c *Configs) Proposed(ctx context.Context, t ports.Target, f *pipeline.PRFacts, now *InForce) (*config.Config, []ports.ConfigBlob, error) {
 	from, err := c.ConfigReader.ProposedConfig(ctx, t, f.Head.SHA)
 	if err != nil {
@@ -50,8 +50,7 @@ func ProposedFiles(r *ports.StoredReview) (files []config.File, id string) {
 	return files, hex.EncodeToString(h.Sum(nil))
 }
 
-// ProposedTests reads the policy tests that there are after the change is merged, like
-// [Configs.Proposed].
+// ProposedTests reads the policy tests as they will be after the merge, like [Configs.Proposed].
 func (c *Configs) ProposedTests(ctx context.Context, t ports.Target, src ports.Change, f *pipeline.PRFacts) ([]config.File, error) {
 	branch, err := c.ConfigBranch(ctx, t, src)
 	if err != nil {

@@ -22,7 +22,7 @@ type Change interface {
 	// that long. A directory or a submodule has no text. The error for a missing file is
 	// HostNotFound.
 	File(ctx context.Context, commit, path string, most int64) ([]byte, error)
-	// ProposedTests reads the policy tests that there are after the merge, at most one file or one
+	// ProposedTests reads the policy tests as they will be after the merge, at most one file or one
 	// byte more than a config may have: those that the change touches at the head, and the others
 	// at the tip of branch, or of the default branch if branch is empty.
 	ProposedTests(ctx context.Context, branch, head string, touched []string) ([]ConfigBlob, error)

@@ -72,8 +72,8 @@ func (c *Comments) Publish(ctx context.Context, p *Publication) error {
 	return c.writeComment(ctx, p.Lease, state.Target, have, render.Comment(view), talk)
 }
 
-// backtest returns the stored backtest of the config that a review's change proposes. It is nil if
-// there is none for this head and this proposal, or none that can be read.
+// backtest returns the stored backtest of the config that a review's change proposes. It returns nil
+// unless a backtest of this head and this proposal can be read.
 func (c *Comments) backtest(ctx context.Context, p *Publication) (*ports.ConfigBacktest, error) {
 	proposal := p.proposal()
 	if proposal == "" {

@@ -51,7 +51,7 @@ func (p *Publication) mode() string {
 }
 
 // proposal returns the id of the config that the review's change proposes, for its backtest. It is
-// empty if there is none, or if nothing would block under its mode.
+// empty if the change proposes no config, or one in whose mode nothing blocks.
 func (p *Publication) proposal() string {
 	mode := p.Review.Review.Report.ProposedConfig.Mode
 	if mode == "" { // it stays the same

@@ -57,7 +57,7 @@ func (s sections) backtestedReview(r *pipeline.BacktestedReview) safe {
 	})
 }
 
-// peopleWord returns what people did as a word of ours, or nothing if it is none.
+// peopleWord returns what people did if it is one of the known texts, and nothing otherwise.
 func peopleWord(people string) word {
 	switch people {
 	case pipeline.PeopleOverrode, pipeline.PeopleDismissed, pipeline.PeopleFixed, pipeline.PeopleMerged, pipeline.PeopleClosed, pipeline.PeopleEnded, pipeline.PeopleNothing:

@@ -7,10 +7,9 @@ import (
 	"github.com/reviewgate/reviewgate/policies"
 )
 
-// Evaluate makes the evaluation of a review. in has what ran in evaluation, with its manifest, config
-// and results, and what was found in evaluation before; report is the one without it, which stays as
-// it is. The findings are compared with one another only. What people decide about the change by hand
-// does not count.
+// Evaluate makes the evaluation of a review. in has the manifest, config and results of the run in
+// evaluation, and the findings of the last one. report is the review's report, and stays as it is. The
+// findings are compared with one another only. A person's decision by hand does not count.
 func Evaluate(in Input, report *pipeline.Report) *pipeline.Evaluation {
 	in.Memory.ByHand = nil
 	w := newWork(in)
@@ -26,7 +25,7 @@ func Evaluate(in Input, report *pipeline.Report) *pipeline.Evaluation {
 	if len(own.Findings) == 0 {
 		return out
 	}
-	// What would decide reads the findings of both.
+	// The gate would read the findings of both.
 	metrics := maps.Clone(report.Gate.Metrics)
 	for i := range own.Findings {
 		f := &own.Findings[i]

@@ -164,7 +164,7 @@ func (f *Fields) Within(key string) *Fields {
 // Take adds the errors of a member's own fields.
 func (f *Fields) Take(within *Fields) { f.Add(within.Wrong...) }
 
-// Add adds errors that were found in another way.
+// Add adds errors that the caller found.
 func (f *Fields) Add(errs ...Error) {
 	if f.Most > 0 {
 		errs = errs[:min(len(errs), max(0, f.Most-len(f.Wrong)))]

@@ -14,8 +14,8 @@ import (
 // noteNotEvaluated says that what is in evaluation could not run.
 const noteNotEvaluated = "what is in evaluation could not run"
 
-// evaluation is what of a config in evaluation looks at one change. It runs after everything that is
-// enforced, with results of its own, so it can't affect a decision.
+// evaluation runs what a config has in evaluation on one change. It runs after everything that is
+// enforced and has results of its own, so it can't affect a decision.
 type evaluation struct {
 	runner *Runner
 	engine *Engine // of the config in which everything is enforced
@@ -27,8 +27,8 @@ type evaluation struct {
 	rules, ruled map[string]bool
 }
 
-// evaluation chooses what runs in evaluation. It returns nil if nothing does and nothing was found
-// before.
+// evaluation chooses what runs in evaluation. It returns nil if nothing runs, and nothing found by an
+// earlier evaluation has to be followed up.
 func (r *Runner) evaluation(ctx context.Context, engine *Engine, v *pipeline.Review, enforced *pipeline.AgentManifest) (*evaluation, error) {
 	e := &evaluation{
 		runner: r, engine: engine, enforced: enforced, rules: map[string]bool{}, ruled: map[string]bool{},
@@ -53,8 +53,8 @@ func (r *Runner) evaluation(ctx context.Context, engine *Engine, v *pipeline.Rev
 	return e, nil
 }
 
-// findRules finds the rules in evaluation, and who looks for them. A rule with a match that an agent
-// of the kind rules checks costs no question to a model.
+// findRules notes the rules in evaluation, and the agents that check them. If an agent of the kind
+// rules checks a rule, no model is asked about it.
 func (e *evaluation) findRules() {
 	cfg := e.engine.config
 	checked := func(r *config.Rule) bool {
@@ -73,7 +73,8 @@ func (e *evaluation) findRules() {
 	}
 }
 
-// brings returns what an agent is asked more than in the review itself. It is never required.
+// brings returns what an agent would be asked in addition to the review itself, and whether it would.
+// The agent is never required.
 func (e *evaluation) brings(entry *pipeline.ManifestEntry) (more pipeline.ManifestEntry, ok bool) {
 	more = *entry
 	more.Required, more.OnFailure = false, pipeline.OnFailureWarn
@@ -106,7 +107,7 @@ func (e *evaluation) files(s *pipeline.AgentScope) (files pipeline.List[string])
 	return files
 }
 
-// keeps reports whether a finding is there only because of what is in evaluation.
+// keeps reports whether nobody would have made a finding without an entry in evaluation.
 func (e *evaluation) keeps(f *pipeline.Finding) bool {
 	own := e.enforced.Entry(f.Agent)
 	switch {
@@ -116,8 +117,7 @@ func (e *evaluation) keeps(f *pipeline.Finding) bool {
 	return !own.Scope.Has(f.Path)
 }
 
-// before returns what was found in evaluation in an earlier report, as far as it still is in
-// evaluation.
+// before returns the earlier findings that entries still in evaluation had made.
 func (e *evaluation) before(report *pipeline.PreviousReport) *pipeline.PreviousReport {
 	if report == nil {
 		return nil
@@ -203,7 +203,7 @@ func (l *LastReview) evaluated() *LastReview {
 	return &LastReview{Review: &v, Version: l.Version}
 }
 
-// evaluateAgain computes the evaluation of a stored review again. report is the one without it.
+// evaluateAgain computes the evaluation of a stored review again. report has everything else.
 func (r *Runner) evaluateAgain(ctx context.Context, was *pipeline.Review, in *aggregate.Input, report *pipeline.Report) (*pipeline.Evaluation, error) {
 	switch stored := was.Evaluation; {
 	case stored == nil || in.Failed != nil || in.Config.Evaluation == nil:

@@ -74,8 +74,9 @@ type Options struct {
 	// InForce.Problems. It is called only if the change touches config; without it, no proposed
 	// config is tried.
 	Proposed func(ctx context.Context, facts *pipeline.PRFacts) (*config.Config, error)
-	// Tests runs the policy tests that there are after the merge with the proposed config. It returns
-	// nil if there are none. It must not return before everything that it started has ended.
+	// Tests runs the policy tests, as they will be after the merge, under the proposed config. It
+	// returns nil if the config has no tests. It must not return before everything that it started has
+	// ended.
 	Tests func(ctx context.Context, facts *pipeline.PRFacts, proposed *Engine) *pipeline.PolicyTests
 	// Running counts the agents that run, including those that the run abandoned. It may be nil.
 	Running *sync.WaitGroup

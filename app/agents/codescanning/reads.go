@@ -76,10 +76,11 @@ func (r *Reads) ended(agent string, err error) {
 // as are read.
 const maxAnnotated = 100
 
-// inEvaluation begins the name of an agent in evaluation. No agent has a space in its id.
+// inEvaluation is the prefix of the names under which agents in evaluation note their reads. It can't
+// begin an agent's id, which has no space.
 const inEvaluation = "evaluation "
 
-// name is what the reads of an agent are noted under.
+// name is the name under which an agent notes its reads.
 func (o *Options) name(agent string) string {
 	if o.Evaluation {
 		return inEvaluation + agent
@@ -87,8 +88,8 @@ func (o *Options) name(agent string) string {
 	return agent
 }
 
-// Of is what the agents of a review have read, enforced or in evaluation. What is known of an agent
-// that did not run anew is taken from before.
+// Of returns what the agents of a review have read, those in evaluation included. For an agent that
+// did not run again it returns the entry of before.
 func (r *Reads) Of(cfg *config.Config, v *pipeline.Review, before ports.ScansRead) (reads ports.ScansRead) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
