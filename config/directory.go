@@ -138,8 +138,8 @@ func (t *TestFiles) Add(name string, read func(most int64) ([]byte, error)) erro
 	return nil
 }
 
-// Merged returns what there is after the merge of a change, sorted by path: of the paths that it
-// touches what the head has, and of the others what the base has.
+// Merged returns the files as they are after the merge of a change, sorted by path. It takes the files
+// that the change touches from the head, and the others from the base.
 func Merged[T any](base, head []T, path func(T) string, touched []string) []T {
 	merged := slices.DeleteFunc(slices.Clone(base), func(x T) bool { return slices.Contains(touched, path(x)) })
 	for _, x := range head {

@@ -112,8 +112,8 @@ func (k *checker) output(c *Case, o *output) {
 	}
 }
 
-// rule refuses a rule that neither the config nor an output of the case has. A rule that is
-// switched off exists: that it finds nothing can be expected.
+// rule refuses a rule that neither the config nor an output of the case has. A case may expect that a
+// rule that is switched off finds nothing.
 func (k *checker) rule(c *Case, w word) {
 	if k.config.LayerOf(config.FileRules, w.text) != "" || isSecretRule(w.text) || c.says(w.text, "") {
 		return

@@ -134,8 +134,8 @@ func redactor(o Options) (func(string) string, error) {
 	return runner.Redact, nil
 }
 
-// outputsOf are what models and other programs said, without findings outside the change, which
-// count in no review.
+// outputsOf returns what models and other programs said. It leaves out findings outside the change,
+// which no review counts.
 func outputsOf(s *ports.StoredReview, cfg *config.Config) (outputs []json.RawMessage, err error) {
 	paths := map[string]bool{"": true}
 	for i := range s.Review.Facts.Files {
@@ -285,7 +285,7 @@ func (e *writtenExpect) leaveOut(parsed *expectation, v *pipeline.Review) (leftO
 	return leftOut
 }
 
-// limitsOf says what a stored review has that a case can't have, also by the review of the case.
+// limitsOf says what a stored review has that a case can't have. again is the review of the case.
 func limitsOf(s *ports.StoredReview, cfg *config.Config, again *pipeline.Review) (why []string) {
 	v := &s.Review
 	if n := len(v.Facts.Redactions); n > 0 {

@@ -161,8 +161,8 @@ type said struct {
 var _ dispatch.Agent = (*said)(nil)
 
 // Review returns the agent's output for the model that is asked. If it is asked several times, the
-// outputs are the answers in order, and the last one is that to all further questions. An output
-// that names no model is every model's.
+// outputs are the answers in order, and the last one answers all further questions. An output that
+// names no model is for every model.
 func (s *said) Review(_ context.Context, task dispatch.Task) (dispatch.Answer, error) {
 	var mine []int
 	for i := range s.outputs {

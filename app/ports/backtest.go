@@ -32,7 +32,7 @@ type ConfigBacktest struct {
 	SavedAt  time.Time // set by SaveConfigBacktest
 }
 
-// ChosenReviews are the newest reviews of a time. The newest review of each head counts.
+// ChosenReviews are the newest reviews of a period. The newest review of each head counts.
 type ChosenReviews struct {
 	Stored int          // heads with a review in all of that time
 	Heads  []ChosenHead // those reviewed last, the newest first

@@ -43,7 +43,7 @@ func (s sections) evaluation() (out evaluation, list items, ok bool) {
 	return out, list, true
 }
 
-// evaluated collapses what is in evaluation, since it asks nothing of anybody yet.
+// evaluated collapses what was found in evaluation, since nobody has to act on it yet.
 func (r *report) evaluated() safe {
 	e, list, ok := r.evaluation()
 	if !ok {

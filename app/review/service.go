@@ -35,8 +35,8 @@ type Options struct {
 	Pipeline *run.Runner
 	Loader   *config.Loader
 	Server   config.Layer // the server's layer, without files if there is none
-	// Shadow is another layer of the server. Each review is also computed with it, and stores the
-	// difference. Without files, nothing is.
+	// Shadow is another layer of the server. If it has files, each review is also computed with it,
+	// and stores the difference.
 	Shadow  config.Layer
 	Log     zerolog.Logger
 	Version string // of reviewgate, for the comment's footer
