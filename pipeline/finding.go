@@ -69,6 +69,8 @@ type Finding struct {
 type Maker struct {
 	Agent string `json:"agent"`
 	Model string `json:"model"`
+	// Stated is the confidence that the model itself stated, or 0.
+	Stated float64 `json:"stated,omitempty"`
 }
 
 // Opinion is what a model says about a finding of another model.
@@ -266,6 +268,15 @@ type AgentResult struct {
 	Comparisons List[Comparison] `json:"comparisons,omitempty"`
 	// Verifications are a model's answers about single findings, from the Verifier.
 	Verifications List[Verification] `json:"verifications,omitempty"`
+	// Asked are the lines of the change that a model's questions contained, by path and line.
+	Asked List[AskedLines] `json:"asked,omitempty"`
+}
+
+// AskedLines are lines of a file at the head, from First to Last, counted from 1.
+type AskedLines struct {
+	Path  string `json:"path"`
+	First int    `json:"first"`
+	Last  int    `json:"last"`
 }
 
 // RawAnswer is an answer of a language model. Text has at most MaxAnswer bytes. SHA256 is the hash

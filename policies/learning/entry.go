@@ -48,7 +48,7 @@ type Review struct {
 	Strategy      string                 `json:"strategy,omitempty"`
 	Confidence    float64                `json:"confidence,omitempty"`
 	AutoDecision  pipeline.AutoDecision  `json:"auto_decision,omitempty"` // empty if no model took part
-	FixIterations int                    `json:"fix_iterations"`
+	FixIterations int                    `json:"fix_iterations"`          // earlier heads that blocked
 	DurationMS    float64                `json:"duration_ms"`
 	Stages        pipeline.List[Stage]   `json:"stages,omitempty"` // those that models reviewed
 	Use           pipeline.List[Use]     `json:"use,omitempty"`    // by agent and model

@@ -1,0 +1,379 @@
+package learning
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// Observation is a review together with what its entry has to know of the config and the code.
+type Observation struct {
+	Review *pipeline.Review
+	Record *pipeline.RunRecord
+	// Before is the history of the pull request up to this review.
+	Before *History
+	// Rules reports whether the config in force has a rule.
+	Rules func(rule string) bool
+	// Prompt and Checklist return digests of an agent's prompt and checklist, or an empty string.
+	Prompt, Checklist func(agent string) string
+	// Trace returns the present path of the file that a finding of an earlier report is in, and
+	// whether the lines that it flags have changed. The path is empty if the change no longer has
+	// the file.
+	Trace func(*pipeline.Finding) (path string, changed bool)
+}
+
+// Observe makes the entry of a review. The caller sets At.
+func Observe(o Observation) Entry {
+	v, r := o.Review, &o.Review.Report
+	e := Review{
+		HeadSHA: v.Facts.Head.SHA, BaseRef: v.Facts.Base.Ref, BaseSHA: v.Facts.Base.SHA, ConfigVersion: r.ConfigVersion, Version: o.Record.Version,
+		Iteration: r.Iteration, Decision: r.Decision, Condition: r.Gate.Condition, FixIterations: fixIterations(o.Before, v.Facts.Head.SHA),
+		DurationMS: float64(o.Record.Duration().Microseconds()) / 1000, Residual: len(r.ResidualConcerns),
+	}
+	for _, s := range v.Classification.Services {
+		e.Services = append(e.Services, s.ID)
+	}
+	if m := r.Models; m != nil {
+		e.Strategy, e.Confidence, e.AutoDecision = m.Strategy, m.Confidence, m.AutoDecision
+		e.Stages = stagesOf(m)
+	}
+	for _, u := range o.Record.ModelUse {
+		e.Use = append(e.Use, Use{Agent: u.Agent, Model: u.Model, Input: u.Input, Output: u.Output, Cost: u.CostUSD})
+	}
+	e.Asked = o.asked()
+	t := tracking{Observation: o, entry: &e, at: map[string]int{}, taken: map[int]bool{}}
+	t.track()
+	return Entry{Event: o.Record.RunID, Kind: KindReview, Repository: v.Facts.Repository.FullName(), Number: v.Facts.Number, Review: &e}
+}
+
+// fixIterations counts the heads before this one whose last review blocked.
+func fixIterations(before *History, head string) (n int) {
+	blocks := map[string]bool{}
+	for _, e := range before.Reviews {
+		blocks[e.Review.HeadSHA] = e.Review.Decision.Blocks()
+	}
+	delete(blocks, head)
+	for _, b := range blocks {
+		if b {
+			n++
+		}
+	}
+	return n
+}
+
+// stagesOf returns what the models said in each stage.
+func stagesOf(m *pipeline.ModelsReport) (out []Stage) {
+	for _, s := range m.Stages {
+		row := Stage{Stage: s.Stage}
+		for _, v := range m.Verdicts {
+			verdict := v.Quality
+			if s.Stage == pipeline.ReviewStageSpec {
+				verdict = v.Spec
+			}
+			row.Models = append(row.Models, Verdict{v.Model, verdict})
+			row.Only = append(row.Only, OnlyOne{Model: v.Model})
+		}
+		count := func(at, n int) {
+			if at >= 0 && at < len(row.Only) {
+				row.Only[at].Count = n
+			}
+		}
+		for _, c := range s.Categories {
+			switch c.Category {
+			case pipeline.ModelsAgreed:
+				row.Agreed = c.Count
+			case pipeline.ModelsContradictions:
+				row.Contradictions = c.Count
+			case pipeline.ModelsAOnly:
+				count(0, c.Count)
+			case pipeline.ModelsBOnly:
+				count(len(row.Only)-1, c.Count)
+			}
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// asked returns what each model was asked about.
+func (o *Observation) asked() (out []Asked) {
+	for _, r := range o.Review.Results {
+		if r.Model == "" || len(r.Asked) == 0 {
+			continue
+		}
+		a := Asked{Agent: r.Agent, Model: r.Model, Stage: r.Stage, Checklist: o.Checklist(r.Agent), Prompt: o.Prompt(r.Agent)}
+		for _, l := range r.Asked {
+			a.Lines = append(a.Lines, Lines{Path: l.Path, First: l.First, Last: l.Last})
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// tracking finds out what a review says of each finding that it or an earlier one has.
+type tracking struct {
+	Observation
+	entry *Review
+	at    map[string]int // the index in Before.Findings, by fingerprint
+	taken map[int]bool   // those that this review has
+	known map[string]*pipeline.Finding
+	last  *Review // the review before, or nil
+}
+
+func (t *tracking) track() {
+	for i := range t.Before.Findings {
+		f := &t.Before.Findings[i]
+		for _, id := range append([]string{f.ID}, f.Also...) {
+			t.at[id] = i
+		}
+	}
+	if n := len(t.Before.Reviews); n > 0 {
+		t.last = t.Before.Reviews[n-1].Review
+	}
+	r := &t.Review.Report
+	for i := range r.Findings {
+		t.has(&r.Findings[i], StatusOpen)
+	}
+	for i := range r.Suppressed {
+		status := StatusUnshown
+		if r.Suppressed[i].Finding.State == pipeline.StateDismissed {
+			status = StatusOpen // what a person said of it is an entry of its own
+		}
+		t.has(&r.Suppressed[i].Finding, status)
+	}
+	for i := range r.Changes.Unconfirmed {
+		t.has(&r.Changes.Unconfirmed[i], StatusUnknown)
+	}
+	if r.Evaluation != nil {
+		for i := range r.Evaluation.Findings {
+			t.has(&r.Evaluation.Findings[i], StatusUnshown)
+		}
+	}
+	t.recall()
+	for i := range t.Before.Findings {
+		if f := &t.Before.Findings[i]; !t.taken[i] && (f.Status == StatusOpen || f.Status == StatusUnknown) {
+			t.gone(f)
+		}
+	}
+}
+
+// has takes in a finding of this review.
+func (t *tracking) has(f *pipeline.Finding, status Status) {
+	row := t.rowOf(f, status)
+	own := -1 // the earlier finding that it is
+	var joined []int
+	for _, id := range append([]string{f.ID}, f.Fingerprints...) {
+		at, known := t.at[id]
+		switch {
+		case !known || t.taken[at]:
+		case own < 0:
+			own = at
+			t.taken[at] = true
+		default:
+			joined = append(joined, at)
+			t.taken[at] = true
+		}
+	}
+	if own < 0 {
+		if _, used := t.at[row.ID]; used {
+			return // another finding of this review has all its fingerprints
+		}
+		t.entry.Findings = append(t.entry.Findings, row)
+		return
+	}
+	for _, at := range joined {
+		was := t.Before.Findings[at].Finding
+		was.Status = StatusJoined
+		t.entry.Findings = append(t.entry.Findings, was)
+	}
+	was := &t.Before.Findings[own].Finding
+	if row.ID != was.ID {
+		row.Also = append(row.Also, row.ID)
+		row.Also = slices.DeleteFunc(row.Also, func(id string) bool { return id == was.ID })
+		slices.Sort(row.Also)
+		row.Also = slices.Compact(row.Also)
+		row.ID = was.ID
+	}
+	t.add(row, was)
+}
+
+// add adds a row if it says more than the last one. Lines move with each push, and those of the first
+// review count.
+func (t *tracking) add(row Finding, was *Finding) {
+	same := row
+	same.First, same.Last = was.First, was.Last
+	if !reflect.DeepEqual(same, *was) {
+		t.entry.Findings = append(t.entry.Findings, row)
+	}
+}
+
+// rowOf describes a finding of this review.
+func (t *tracking) rowOf(f *pipeline.Finding, status Status) Finding {
+	row := Finding{
+		ID: f.ID, Agent: f.Agent, Rule: f.RuleID, Severity: f.Severity, Gate: cmp.Or(f.GateSeverity, f.Severity), Category: f.Category, Path: f.Path,
+		First: f.StartLine, Last: f.EndLine, Holds: f.HasReason(pipeline.ReasonHeld), Status: status,
+	}
+	for i, id := range f.Fingerprints {
+		if id != f.ID {
+			row.Also = append(row.Also, id)
+		} else if i < len(f.Surroundings) {
+			row.Around = f.Surroundings[i]
+		}
+	}
+	makers := f.FoundBy
+	if len(makers) == 0 {
+		makers = pipeline.List[pipeline.Maker]{{Agent: f.Agent, Model: f.Model}}
+	}
+	for _, m := range makers {
+		if m.Model != "" {
+			row.Models = append(row.Models, Stated{m.Model, m.Stated})
+			row.Prompt = cmp.Or(row.Prompt, t.Prompt(m.Agent))
+		}
+	}
+	for _, agent := range f.Reviewers {
+		if agent != f.Agent {
+			row.Others = append(row.Others, agent)
+		}
+	}
+	if e := t.Review.Manifest.Entry(f.Agent); e != nil {
+		row.Stage = e.Stage
+	}
+	for _, s := range t.Review.Classification.Services {
+		if slices.Contains(s.Files, f.Path) {
+			row.Services = append(row.Services, s.ID)
+		}
+	}
+	return row
+}
+
+// recall finds the earlier reports' findings as they were.
+func (t *tracking) recall() {
+	t.known = map[string]*pipeline.Finding{}
+	note := func(findings []pipeline.Finding) {
+		for i := range findings {
+			f := &findings[i]
+			for _, id := range append([]string{f.ID}, f.Fingerprints...) {
+				if t.known[id] == nil {
+					t.known[id] = f
+				}
+			}
+		}
+	}
+	v := t.Review
+	note(v.Report.Changes.NotRaised)
+	note(v.Report.Changes.Resolved)
+	for _, p := range []*pipeline.PreviousReport{v.SameHead, v.Previous} {
+		if p == nil {
+			continue
+		}
+		note(p.Findings)
+		note(p.Unconfirmed)
+		for i := range p.Suppressed {
+			note([]pipeline.Finding{p.Suppressed[i].Finding})
+		}
+	}
+}
+
+// gone says why a finding of an earlier review is no longer there.
+func (t *tracking) gone(f *Followed) {
+	row := f.Finding
+	row.Status = t.why(f)
+	if row.Status != f.Status {
+		t.entry.Findings = append(t.entry.Findings, row)
+	}
+}
+
+func (t *tracking) why(f *Followed) Status {
+	v := t.Review
+	full := t.known[f.ID]
+	for _, id := range f.Also {
+		if full == nil {
+			full = t.known[id]
+		}
+	}
+	var path string
+	var changed bool
+	if full != nil {
+		path, changed = t.Trace(full)
+	} else if f.Path != "" {
+		path = pathNow(&v.Facts, f.Path)
+	}
+	sameHead := t.last != nil && t.last.HeadSHA == v.Facts.Head.SHA
+	otherwise := t.otherwise(f)
+	onlyModels := len(f.Models) > 0 && len(f.Others) == 0
+	switch {
+	case v.Failed != "":
+		return StatusUnknown
+	case !sameHead && f.Path != "" && path == "":
+		if !filesKnown(&v.Facts) {
+			return StatusUnknown
+		}
+		return StatusWithdrawn
+	case sameHead && otherwise:
+		return StatusObsolete
+	case sameHead && onlyModels:
+		return StatusNotRaised
+	case sameHead:
+		return StatusObsolete // nothing that decides it is stored, such as what a comment on GitHub said
+	case otherwise && !changed:
+		return StatusObsolete
+	case !t.looked(f):
+		if otherwise {
+			return StatusObsolete
+		}
+		return StatusUnknown
+	case onlyModels && !changed:
+		return StatusNotRaised
+	}
+	return StatusFixed
+}
+
+// otherwise reports whether this review asks something else than the last one: another config,
+// version, prompt or base branch.
+func (t *tracking) otherwise(f *Followed) bool {
+	v := t.Review
+	if t.last == nil {
+		return false
+	}
+	if t.last.ConfigVersion != v.Report.ConfigVersion || t.last.Version != t.Record.Version || t.last.BaseRef != v.Facts.Base.Ref {
+		return true
+	}
+	if t.last.HeadSHA == v.Facts.Head.SHA && t.last.BaseSHA != v.Facts.Base.SHA {
+		return true
+	}
+	return f.Prompt != "" && t.Prompt(f.Agent) != f.Prompt
+}
+
+// looked reports whether the agent and the rule that made a finding ran in this review.
+func (t *tracking) looked(f *Followed) bool {
+	if f.Rule != "" && !t.Rules(f.Rule) {
+		return false
+	}
+	ran := func(agent string) bool {
+		return slices.ContainsFunc(t.Review.Results, func(r pipeline.AgentResult) bool {
+			return r.Agent == agent && r.Status == pipeline.AgentOK
+		})
+	}
+	return ran(f.Agent) || slices.ContainsFunc(f.Others, ran)
+}
+
+// pathNow returns the present path of a file of an earlier head, or an empty string if the change no
+// longer has it.
+func pathNow(facts *pipeline.PRFacts, path string) string {
+	for i := range facts.Files {
+		f := &facts.Files[i]
+		switch {
+		case f.Status == pipeline.FileRemoved:
+		case f.Path == path, f.PreviousPath == path && f.Status == pipeline.FileRenamed:
+			return f.Path
+		}
+	}
+	return ""
+}
+
+// filesKnown reports whether the facts have all files of the change.
+func filesKnown(facts *pipeline.PRFacts) bool {
+	return !slices.ContainsFunc(facts.Incomplete, func(i pipeline.Incompleteness) bool { return i.What == "files" })
+}
