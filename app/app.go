@@ -4,12 +4,14 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	stdlog "log"
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -156,7 +158,7 @@ func (a *App) buildService(ctx context.Context, beside bool) (err error) {
 			Reviewed: a.metrics.Reviewed, Stage: a.onStage, Agent: a.onAgent,
 			GaveUp: a.metrics.GaveUp, Found: a.metrics.Found, ConfigPushed: a.metrics.ConfigPushed, Issue: a.metrics.Issue, ModelUse: a.metrics.ModelUse,
 		},
-		Retention: a.settings.Retention, Memory: a.memory.Bytes, TellWait: a.options.TellWait,
+		Person: personHash(a.settings.PrivateKey), Retention: a.settings.Retention, LogRetention: a.settings.AnalyticsRetention, Memory: a.memory.Bytes, TellWait: a.options.TellWait,
 		RetryBase: a.options.RetryBase, LeaseTTL: a.options.LeaseTTL, ScanInterval: a.options.ScanInterval,
 		Apart: apart, QuarantineSteps: a.options.QuarantineSteps, QuarantineFor: a.options.QuarantineFor,
 	})
@@ -205,6 +207,20 @@ func openModels(s Settings) (*model.Server, error) {
 	return model.Open(cfg.Settings.ModelEndpoints, s.Dial, func(name string) string { return s.ModelKeys[name] })
 }
 
+// personHash returns a function that hashes accounts with a key that only the server has, by id or,
+// if that is unknown, by login.
+func personHash(privateKey []byte) func(login string, id int64) string {
+	return func(login string, id int64) string {
+		h := hmac.New(sha256.New, privateKey)
+		if id != 0 {
+			fmt.Fprintf(h, "person %d", id)
+		} else {
+			fmt.Fprintf(h, "person %q", strings.ToLower(login))
+		}
+		return hex.EncodeToString(h.Sum(nil)[:8])
+	}
+}
+
 // retentionInterval is how often the server deletes what is past its retention period.
 const retentionInterval = time.Hour
 
@@ -220,7 +236,7 @@ func (a *App) periodic() []store.Periodic {
 			jobs = append(jobs, store.Periodic{Kind: kind, Every: every})
 		}
 	}
-	if a.settings.Retention > 0 {
+	if a.settings.Retention+a.settings.AnalyticsRetention > 0 {
 		jobs = append(jobs, store.Periodic{Kind: ports.JobRetention, Every: retentionInterval})
 	}
 	return jobs

@@ -57,6 +57,8 @@ type Settings struct {
 	SweepInterval       time.Duration
 	// Retention is how long reviews and closed pull requests are kept, 0 for ever.
 	Retention time.Duration
+	// AnalyticsRetention is how long the logs for analytics are kept, 0 for ever.
+	AnalyticsRetention time.Duration
 
 	// Traces say where spans go; the zero value means nowhere.
 	Traces telemetry.Tracing
@@ -81,6 +83,7 @@ const (
 	keyDeliveryLog    = "REVIEWGATE_DELIVERY_LOG_INTERVAL"
 	keySweep          = "REVIEWGATE_SWEEP_INTERVAL"
 	keyRetention      = "REVIEWGATE_RETENTION"
+	keyLogs           = "REVIEWGATE_ANALYTICS_RETENTION"
 	keyAnthropic      = "ANTHROPIC_API_KEY"
 	keyOpenAI         = "OPENAI_API_KEY"
 
@@ -94,7 +97,7 @@ const (
 
 var keys = []string{
 	keyAppID, keyPrivateKey, keyPrivateKeyFile, keyWebhookSecret, keyV3URL, keyV4URL, keyWebURL,
-	keyAddr, keyDatabaseURL, keyConfigDir, keyShadowConfig, keyLogLevel, keyLogFormat, keyDeliveryLog, keySweep, keyRetention, keyAnthropic, keyOpenAI,
+	keyAddr, keyDatabaseURL, keyConfigDir, keyShadowConfig, keyLogLevel, keyLogFormat, keyDeliveryLog, keySweep, keyRetention, keyLogs, keyAnthropic, keyOpenAI,
 	keyOTLP, keyOTLPTraces, keyOTLPHeaders, keyOTLPProtocol, keyOTELService,
 }
 
@@ -127,7 +130,8 @@ func LoadSettings(getenv func(string) string, file string, dial model.Dial) (Set
 
 		DeliveryLogInterval: r.duration(keyDeliveryLog, 5*time.Minute),
 		SweepInterval:       r.duration(keySweep, time.Hour),
-		Retention:           r.retention(),
+		Retention:           r.retention(keyRetention, defaultRetention),
+		AnalyticsRetention:  r.retention(keyLogs, defaultLogs),
 
 		Traces: r.traces(),
 	}
@@ -458,23 +462,25 @@ func (r *settingsReader) duration(key string, fallback time.Duration) time.Durat
 // day is the unit of retention.
 const day = 24 * time.Hour
 
-// defaultRetention is three times a backtest's default period.
-const defaultRetention = 90 * day
+// defaultRetention is the default period of a backtest. defaultLogs is two years.
+const (
+	defaultRetention = 90 * day
+	defaultLogs      = 730 * day
+)
 
-// retention reads how long to keep reviews and closed pull requests: days, or 0 for
-// ever.
-func (r *settingsReader) retention() time.Duration {
-	v := r.get(keyRetention)
+// retention reads how long to keep something: days, or 0 for ever.
+func (r *settingsReader) retention(key string, standard time.Duration) time.Duration {
+	v := r.get(key)
 	switch v {
 	case "":
-		return defaultRetention
+		return standard
 	case "0":
 		return 0
 	}
 	n, err := strconv.Atoi(strings.TrimSuffix(v, "d"))
 	if err != nil || !strings.HasSuffix(v, "d") || n < 1 || n > 3650 {
-		r.problem("%s is %q: write a number of days from 1d to 3650d, such as 90d, or 0 to keep everything", keyRetention, v)
-		return defaultRetention
+		r.problem("%s is %q: write a number of days from 1d to 3650d, such as 90d, or 0 to keep everything", key, v)
+		return standard
 	}
 	return time.Duration(n) * day
 }

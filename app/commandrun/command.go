@@ -28,8 +28,10 @@ type Runner struct {
 	CommentWriter ports.CommentWriter
 	Retry         retry.Policy
 	Redact        func(string) string // removes secrets from stored text
-	Log           zerolog.Logger
-	Now           func() time.Time
+	// Person returns a keyed hash of an account, which tells people apart and can't be turned back.
+	Person func(login string, id int64) string
+	Log    zerolog.Logger
+	Now    func() time.Time
 }
 
 // Reactions that answer a command.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/learning"
 )
 
 // isOpinion reports whether a stored command is a person's review on GitHub.
@@ -36,7 +37,12 @@ func (run *Runner) opinion(ctx context.Context, c ports.Command) error {
 	if m := r.Review.Report.Models; m != nil {
 		entry.AutoDecision = m.AutoDecision
 	}
-	if err := run.Commands.Obey(ctx, c, ports.Effect{Audit: entry}, nil); err != nil {
+	action := learning.Approved
+	if c.Name == ports.OpinionChanges {
+		action = learning.Changes
+	}
+	effect := ports.Effect{Audit: entry, Entry: cr.decided(action, r.HeadSHA, r.Review.Facts.Base.Ref)}
+	if err := run.Commands.Obey(ctx, c, effect, nil); err != nil {
 		return fmt.Errorf("note the review of %s: %w", c.Sender, err)
 	}
 	run.logLine(c).Str("says", c.Name).Str("decision", string(r.Review.Report.Decision)).Msg("a person's review contradicts the decision")

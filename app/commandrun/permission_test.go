@@ -17,6 +17,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/retry"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/learning"
 )
 
 var (
@@ -179,6 +180,7 @@ func (w *world) runner() *commandrun.Runner {
 	return &commandrun.Runner{
 		Configs: &inforce.Configs{Layers: w, Loader: config.NewLoader(1)}, Commands: w, History: w, Targets: w, PullReader: w, PeopleReader: w, CommentWriter: w,
 		Retry: retry.Policy{Base: time.Second}, Now: func() time.Time { return now },
+		Person: func(login string, _ int64) string { return "hash of " + login },
 	}
 }
 
@@ -313,6 +315,20 @@ func TestPushesMakeAuthors(t *testing.T) {
 // A command's effect and the audit log name the sender. No agent runs because of a person's
 // decision.
 func TestEffectsOfCommands(t *testing.T) {
+	// What the commands add to the log. The acceptance is of an ignore comment, and says nothing of
+	// the finding.
+	judged := func(id string, verdict learning.Judgement, class learning.DismissalClass) *learning.Entry {
+		return &learning.Entry{Kind: learning.KindJudged, Judged: &learning.Judged{
+			Findings: pipeline.List[string]{id}, Verdict: verdict, Class: class, Person: "hash of bob",
+		}}
+	}
+	decided := func(action learning.Action) *learning.Entry {
+		return &learning.Entry{Kind: learning.KindDecided, Decided: &learning.Decided{Action: action, HeadSHA: "aaa", BaseRef: "main", Person: "hash of bob"}}
+	}
+	entries := map[commands.Name]*learning.Entry{
+		commands.Restore: judged(dismissed, learning.Restored, ""), commands.Dismiss: judged(minor, learning.Dismissed, learning.Other),
+		commands.Override: decided(learning.Overrode), commands.Reject: decided(learning.Rejected),
+	}
 	for name, test := range map[string]struct {
 		command commands.Name
 		args    string
@@ -350,6 +366,10 @@ func TestEffectsOfCommands(t *testing.T) {
 					t.Errorf("the audit log has %+v", a)
 				}
 				w.effect.Audit = nil
+			}
+			if entry := entries[test.command]; entry != nil {
+				entry.Event, entry.At, entry.Repository, entry.Number = "command issue_comment 7", now, "acme/shop", 3
+				test.effect.Entry = entry
 			}
 			if diff := cmp.Diff(test.effect, w.effect); diff != "" {
 				t.Errorf("effect (-want +got):\n%s", diff)

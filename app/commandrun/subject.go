@@ -10,6 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/learning"
 )
 
 // subject is a finding that a command may be about.
@@ -141,7 +142,8 @@ func (cr *commandRun) onFinding(ctx context.Context) (verdict, error) {
 	v.effect = cr.verdictOn(&found[0])
 	v.effect.HeadSHA, v.effect.BaseRef = r.HeadSHA, r.Review.Facts.Base.Ref
 	v.effect.Audit = cr.audit(r.HeadSHA, found[0].id)
-	return v, nil
+	v.effect.Entry, err = cr.judged(ctx, &found[0])
+	return v, err
 }
 
 // lacksFor returns what the sender lacks for the command because of the finding. Taking
@@ -238,6 +240,7 @@ func (cr *commandRun) byHand(ctx context.Context) (verdict, error) {
 	v.effect = ports.Effect{
 		ByHand:  &pipeline.HandDecision{Action: action, By: cr.Sender, Reason: cr.what.Reason, At: cr.Now(), FinalIn: cr.finalIn},
 		HeadSHA: now.HeadSHA, BaseRef: now.BaseRef, Audit: cr.audit(now.HeadSHA, ""),
+		Entry: cr.decided(learning.Action(action), now.HeadSHA, now.BaseRef),
 	}
 	if shown && r.Review.Report.Models != nil {
 		v.effect.Audit.AutoDecision = r.Review.Report.Models.AutoDecision

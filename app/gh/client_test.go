@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.uber.org/goleak"
 
 	"github.com/reviewgate/reviewgate/app/ghtest"
@@ -245,8 +246,10 @@ func TestPullState(t *testing.T) {
 		w.must(err)
 		return s
 	}
+	times := cmpopts.IgnoreFields(ports.PullState{}, "UpdatedAt", "ClosedAt")
 	want := ports.PullState{HeadSHA: p.HeadSHA(), BaseRef: "main", Draft: true}
-	if diff := cmp.Diff(want, read()); diff != "" {
+	if got := read(); cmp.Diff(want, got, times) != "" || got.UpdatedAt.IsZero() || !got.ClosedAt.IsZero() {
+		diff := cmp.Diff(want, got)
 		t.Errorf("state (-want +got):\n%s", diff)
 	}
 	w.hub.Calls.Reset()
@@ -258,7 +261,8 @@ func TestPullState(t *testing.T) {
 	p.Comment("alice", "nice")
 	p.Close()
 	want = ports.PullState{HeadSHA: p.HeadSHA(), BaseRef: "main", Draft: true, Closed: true, Conversation: ports.Conversation{Comments: 1}}
-	if diff := cmp.Diff(want, read()); diff != "" {
+	if got := read(); cmp.Diff(want, got, times) != "" || got.ClosedAt.IsZero() {
+		diff := cmp.Diff(want, got)
 		t.Errorf("state (-want +got):\n%s", diff)
 	}
 }

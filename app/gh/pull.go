@@ -37,6 +37,10 @@ func (c pullReader) Pull(ctx context.Context, t ports.Target) (ports.PullState, 
 		Closed:  p.GetState() != "open",
 		Draft:   p.GetDraft(),
 
+		Merged:    p.GetMerged(),
+		ClosedAt:  p.GetClosedAt().Time,
+		UpdatedAt: p.GetUpdatedAt().Time,
+
 		Requested:    requested(t, &p.PullRequest),
 		Conversation: conversation(&p.PullRequest),
 	}, nil

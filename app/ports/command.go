@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/learning"
 )
 
 // Effect is what a command changes, in addition to asking for a review. All of it is stored
@@ -21,6 +22,8 @@ type Effect struct {
 	// Resume lets an escalated fix loop continue.
 	Resume bool
 	Audit  *AuditEntry
+	// Entry is what the command adds to the log of its target, or nil.
+	Entry  *learning.Entry
 	Notice string // the answer to write in the comment; empty for none
 }
 
@@ -64,6 +67,17 @@ type Command struct {
 	// ReceivedAt is when the command arrived. If its delivery was lost and found later, it
 	// is when the command was written.
 	ReceivedAt time.Time
+	// WrittenAt is when the command was written, by GitHub's clock; zero if the event does not say.
+	// Of two commands about one finding, the one that was written later counts.
+	WrittenAt time.Time
+}
+
+// SaidAt is when the command was written or, if that is unknown, when it arrived.
+func (c Command) SaidAt() time.Time {
+	if c.WrittenAt.IsZero() {
+		return c.ReceivedAt
+	}
+	return c.WrittenAt
 }
 
 // CommandCount counts the commands on a target in a period of time.

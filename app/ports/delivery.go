@@ -50,6 +50,7 @@ type JobAsk interface {
 type Close struct {
 	Target Target
 	Merged bool
+	At     time.Time // by GitHub's clock; zero if unknown
 }
 
 // ReviewAsk asks for a review of the target in its state at the time of the review.
@@ -66,6 +67,9 @@ type ReviewAsk struct {
 	// events have the same second, the newer one is the one whose Before is the known head.
 	At     time.Time
 	Before string // head that the event replaced, if it tells
+	// ReopenedAt is when the pull request was opened again, by GitHub's clock. It is zero if the
+	// ask is about anything else.
+	ReopenedAt time.Time
 	// Once identifies an ask that may be repeated after a crash. Only the first one counts.
 	Once string
 	// Asked, if set, is the wanted generation at the time when the target was found to need

@@ -1,5 +1,7 @@
 package ports
 
+import "time"
+
 // OpenPull is an open pull request as a list shows it.
 type OpenPull struct {
 	Target
@@ -25,6 +27,11 @@ type PullState struct {
 	BaseRef string
 	Closed  bool
 	Draft   bool
+	// Merged says that it was closed by merging it, and ClosedAt when it was closed. UpdatedAt is
+	// when it changed last. Both times are by GitHub's clock.
+	Merged    bool
+	ClosedAt  time.Time
+	UpdatedAt time.Time
 	// Requested are those asked to review: logins, and teams as "org/team-slug".
 	Requested []string
 	Conversation

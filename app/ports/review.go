@@ -8,6 +8,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies/fixloop"
+	"github.com/reviewgate/reviewgate/policies/learning"
 )
 
 // StoredReview is a review with everything that a replay needs. Raw agent outputs, facts,
@@ -25,6 +26,9 @@ type StoredReview struct {
 	Record     pipeline.RunRecord
 	// FixLoop is the state of the target's fix loop after the review.
 	FixLoop fixloop.State
+	// Entry is what the review adds to the log of its target when it is published, or nil. SaveReview
+	// sets its time. It is not read back.
+	Entry *learning.Entry
 	// Lacks says what the review lacks for a replay, if an older version saved it. Reviews
 	// of this version lack nothing. SaveReview ignores it.
 	Lacks string

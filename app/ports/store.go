@@ -20,6 +20,7 @@ type Store struct {
 	History
 	Archive
 	Backtests
+	Learning
 	Writes
 	Commands
 	Layers
@@ -253,7 +254,15 @@ type Retention interface {
 	Outdated(ctx context.Context, before time.Time, limit int) (keys []string, err error)
 	// Prune deletes one small batch of rows that are older than the given times and no
 	// longer needed. It returns the number of deleted rows, 0 if nothing is left to delete.
-	Prune(ctx context.Context, reviews, deliveries time.Time) (n int, err error)
+	// The zero time deletes nothing of a kind.
+	Prune(ctx context.Context, before Ages) (n int, err error)
+}
+
+// Ages are the times before which stored data is old.
+type Ages struct {
+	Reviews    time.Time // and what belongs to them
+	Deliveries time.Time
+	Learning   time.Time // logs without a newer entry
 }
 
 // Deferrals keeps the warnings and gaps that were merged, and the issues about them.

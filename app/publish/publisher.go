@@ -197,7 +197,7 @@ func (p *Publisher) lookAgain(ctx context.Context, lease ports.Lease, t ports.Ta
 	}
 	switch {
 	case now.Closed:
-		if err := p.Targets.SetClosed(ctx, lease.Key, true); err != nil {
+		if err := p.Targets.SetClosed(ctx, ports.Close{Target: t, Merged: now.Merged, At: now.ClosedAt}); err != nil {
 			return ports.PullState{}, fmt.Errorf("note that the pull request is closed: %w", err)
 		}
 		return ports.PullState{}, ErrClosed
@@ -216,7 +216,7 @@ func (p *Publisher) Draft(ctx context.Context, lease ports.Lease, state ports.Ta
 		return err
 	}
 	if now.Closed {
-		if err := p.Targets.SetClosed(ctx, lease.Key, true); err != nil {
+		if err := p.Targets.SetClosed(ctx, ports.Close{Target: state.Target, Merged: now.Merged, At: now.ClosedAt}); err != nil {
 			return fmt.Errorf("note that the pull request is closed: %w", err)
 		}
 		return ErrClosed

@@ -24,7 +24,7 @@ func TestReviewIsPublishedForItsHeadAndBase(t *testing.T) {
 		"unchanged":  {func(*ports.PullState) {}, []string{"create check", "create comment"}, []string{"published run"}, nil},
 		"new head":   {func(p *ports.PullState) { p.HeadSHA = "bbb" }, nil, []string{"head bbb", "dropped run"}, publish.ErrSuperseded},
 		"other base": {func(p *ports.PullState) { p.BaseRef = "release" }, nil, []string{"head aaa", "dropped run"}, publish.ErrSuperseded},
-		"closed":     {func(p *ports.PullState) { p.Closed = true }, nil, []string{"closed true"}, publish.ErrClosed},
+		"closed":     {func(p *ports.PullState) { p.Closed = true }, nil, []string{"closed, merged false"}, publish.ErrClosed},
 		"archived":   {func(p *ports.PullState) { p.Archived = true }, []string{"create check"}, []string{"published run"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

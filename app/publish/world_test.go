@@ -137,8 +137,8 @@ func (s *store) SetHead(_ context.Context, _, headSHA string) error {
 	return s.note("head %s", headSHA)
 }
 
-func (s *store) SetClosed(_ context.Context, _ string, closed bool) error {
-	return s.note("closed %t", closed)
+func (s *store) SetClosed(_ context.Context, c ports.Close) error {
+	return s.note("closed, merged %t", c.Merged)
 }
 
 func (s *store) SetResult(_ context.Context, _, result string) error {

@@ -19,6 +19,7 @@ type Deleter struct {
 	PullReader ports.PullReader
 	Leases     lease.Keeper
 	Keep       time.Duration // how long reviews and closed pull requests are kept; 0 means forever
+	KeepLogs   time.Duration // how long the logs of pull requests are kept; 0 means forever
 	Log        zerolog.Logger
 	Now        func() time.Time
 }
@@ -108,20 +109,26 @@ const deliveryRetention = 10 * 24 * time.Hour
 // outdatedAtOnce is how many targets to delete are listed at a time.
 const outdatedAtOnce = 100
 
-// Prune deletes data that is older than Keep, a little at a time.
+// Prune deletes data that is older than Keep and KeepLogs, a little at a time.
 func (d *Deleter) Prune(ctx context.Context) error {
-	if d.Keep <= 0 {
+	if d.Keep <= 0 && d.KeepLogs <= 0 {
 		return nil
 	}
 	now := d.Now()
-	before := now.Add(-d.Keep)
-	targets, err := d.pruneTargets(ctx, before)
-	if err != nil {
-		return err
+	var before ports.Ages
+	targets, rows := 0, 0
+	if d.KeepLogs > 0 {
+		before.Learning = now.Add(-d.KeepLogs)
 	}
-	rows := 0
+	if d.Keep > 0 {
+		before.Reviews, before.Deliveries = now.Add(-d.Keep), now.Add(-deliveryRetention)
+		var err error
+		if targets, err = d.pruneTargets(ctx, before.Reviews); err != nil {
+			return err
+		}
+	}
 	for {
-		n, err := d.Retention.Prune(ctx, before, now.Add(-deliveryRetention))
+		n, err := d.Retention.Prune(ctx, before)
 		if err != nil {
 			return fmt.Errorf("delete old data: %w", err)
 		}
@@ -131,7 +138,7 @@ func (d *Deleter) Prune(ctx context.Context) error {
 		rows += n
 	}
 	if targets+rows > 0 {
-		d.Log.Info().Int("targets", targets).Int("rows", rows).Time("before", before).Msg("deleted old data")
+		d.Log.Info().Int("targets", targets).Int("rows", rows).Time("before", before.Reviews).Msg("deleted old data")
 	}
 	return nil
 }

@@ -83,8 +83,8 @@ func (s *store) ForgetOutdated(_ context.Context, l ports.Lease, _ time.Time) (b
 	return true, nil
 }
 
-func (s *store) Prune(_ context.Context, reviews, deliveries time.Time) (int, error) {
-	err := s.delete(fmt.Sprintf("reviews before %s and deliveries before %s", reviews.Format(time.DateOnly), deliveries.Format(time.DateOnly)))
+func (s *store) Prune(_ context.Context, before ports.Ages) (int, error) {
+	err := s.delete(fmt.Sprintf("reviews before %s and deliveries before %s", before.Reviews.Format(time.DateOnly), before.Deliveries.Format(time.DateOnly)))
 	if err != nil || len(s.batches) == 0 {
 		return 0, err
 	}

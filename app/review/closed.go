@@ -23,7 +23,7 @@ func (s *Service) finishClosed(ctx context.Context, lease ports.Lease, state por
 		case err != nil:
 			return false, err
 		case !now.Closed:
-			ask := ports.ReviewAsk{Target: state.Target, Reason: "open after all"}
+			ask := ports.ReviewAsk{Target: state.Target, Reason: "open after all", ReopenedAt: now.UpdatedAt}
 			ask.Target.HeadSHA = now.HeadSHA
 			if err := s.Store.Ask(ctx, ask); err != nil {
 				return false, fmt.Errorf("open %s again: %w", lease.Key, err)

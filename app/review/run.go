@@ -179,6 +179,10 @@ func (s *Service) store(ctx context.Context, r *reviewRun) error {
 			s.Log.Warn().EmbedObject(jobcontext.Of(ctx)).Err(err).Msg("review not computed under the shadow config")
 		}
 	}
+	var err error
+	if stored.Entry, err = s.entryOf(ctx, state.Target, &stored, r.src.InForce.Config); err != nil {
+		return err
+	}
 	if err := s.Store.SaveReview(ctx, r.lease, stored); err != nil {
 		return fmt.Errorf("store the review: %w", err)
 	}

@@ -68,7 +68,10 @@ type Options struct {
 	// tries are made. Default: a day.
 	QuarantineSteps []time.Duration
 	QuarantineFor   time.Duration
-	Retention       time.Duration // how long reviews and closed pull requests are kept; 0 means forever
+	// Person returns a keyed hash of an account, which tells people apart and can't be turned back.
+	Person       func(login string, id int64) string
+	Retention    time.Duration // how long reviews and closed pull requests are kept; 0 means forever
+	LogRetention time.Duration // how long the logs for analytics are kept; 0 means forever
 	// Memory is how much memory this process may use, in bytes. Default 1 GiB. Changes that
 	// need much of it wait for each other: see admission.
 	Memory int64
@@ -198,7 +201,7 @@ func (s *Service) build() {
 	s.commands = &commandrun.Runner{
 		Configs: s.configs, Commands: s.Store.Commands, History: s.Store.History, Targets: s.Store.Targets,
 		PullReader: s.GitHub.PullReader, PeopleReader: s.GitHub.PeopleReader, CommentWriter: s.GitHub.CommentWriter,
-		Retry: s.retry, Redact: s.Pipeline.Redact, Log: s.Log, Now: s.Now,
+		Retry: s.retry, Redact: s.Pipeline.Redact, Person: s.Person, Log: s.Log, Now: s.Now,
 	}
 	s.tracker = &issues.Tracker{
 		Configs: s.configs, Deferrals: s.Store.Deferrals, History: s.Store.History, Marks: s.Store.Marks,
@@ -210,7 +213,7 @@ func (s *Service) build() {
 		Version: s.Version, Log: s.Log, Now: s.Now,
 	}
 	s.deleter = &retention.Deleter{
-		Retention: s.Store.Retention, PullReader: s.GitHub.PullReader, Leases: s.leases, Keep: s.Retention, Log: s.Log, Now: s.Now,
+		Retention: s.Store.Retention, PullReader: s.GitHub.PullReader, Leases: s.leases, Keep: s.Retention, KeepLogs: s.LogRetention, Log: s.Log, Now: s.Now,
 	}
 	s.access = &access.Checker{PullReader: s.GitHub.PullReader, Intake: s.Store.Intake, Retry: s.retry, Log: s.Log}
 	observeFound := s.Observe.Found

@@ -375,6 +375,8 @@ func TestAsks(t *testing.T) {
 		"closed":            {"pull_request", "closed", pr("closed", ""), []ports.Ask{ports.Close{Target: pull}}},
 		"merged": {"pull_request", "closed", strings.Replace(pr("closed", ""), `"pull_request":{`, `"pull_request":{"merged":true,`, 1),
 			[]ports.Ask{ports.Close{Target: pull, Merged: true}}},
+		"closed at a time": {"pull_request", "closed", strings.Replace(pr("closed", ""), `"pull_request":{`, `"pull_request":{"closed_at":"2026-11-20T11:59:30Z",`, 1),
+			[]ports.Ask{ports.Close{Target: pull, At: noon.Add(-30 * time.Second)}}},
 		"assigned":           {"pull_request", "assigned", pr("assigned", ""), nil},
 		"action of tomorrow": {"pull_request", "blessed", pr("blessed", ""), nil},
 	}
@@ -500,12 +502,12 @@ func TestReviewsCommand(t *testing.T) {
 		return body
 	}
 	const words, line = "pull_request_review", "pull_request_review_comment"
-	said := func(place ports.CommentPlace, author string, at time.Time) []ports.Ask {
+	said := func(place ports.CommentPlace, author string, received, written time.Time) []ports.Ask {
 		return []ports.Ask{ports.Command{
-			Place: place, CommentID: 55, Target: headless(pull), Sender: "bob", Author: author, Name: "dismiss", Args: "0f3a not ours", ReceivedAt: at,
+			Place: place, CommentID: 55, Target: headless(pull), Sender: "bob", Author: author, Name: "dismiss", Args: "0f3a not ours", ReceivedAt: received, WrittenAt: written,
 		}}
 	}
-	dismissal := func(place ports.CommentPlace) []ports.Ask { return said(place, "alice", noon) }
+	dismissal := func(place ports.CommentPlace) []ports.Ask { return said(place, "alice", noon, time.Time{}) }
 	for name, tt := range map[string]struct {
 		event, action, body string
 		want                []ports.Ask
@@ -520,12 +522,12 @@ func TestReviewsCommand(t *testing.T) {
 		"a comment, deleted":                  {line, "deleted", event("comment", "deleted"), nil},
 		"a comment by a bot":                  {line, "created", event("comment", "created", `"bob","type":"User"`, `"reviewgate[bot]","type":"Bot"`), nil},
 		"sent by someone else":                {line, "created", event("comment", "created", `"sender":{"login":"bob"`, `"sender":{"login":"eve"`), nil},
-		"a deleted author's":                  {line, "created", event("comment", "created", `{"login":"alice","type":"User"}`, `null`), said(ports.PlaceReviewLine, "ghost", noon)},
+		"a deleted author's":                  {line, "created", event("comment", "created", `{"login":"alice","type":"User"}`, `null`), said(ports.PlaceReviewLine, "ghost", noon, time.Time{})},
 		"closed":                              {line, "created", event("comment", "created", `"state":"open"`, `"state":"closed"`), nil},
 		"a thread, resolved":                  {"pull_request_review_thread", "resolved", event("thread", "resolved"), nil},
-		"a review that was lost for an hour":  {words, "submitted", event("review", "submitted", `"id":55,`, `"id":55,"submitted_at":"2026-11-20T11:00:00Z",`), said(ports.PlaceReview, "alice", noon.Add(-time.Hour))},
-		"a comment by a clock that is behind": {line, "created", event("comment", "created", `"id":55,`, `"id":55,"created_at":"2026-11-20T11:59:30Z",`), dismissal(ports.PlaceReviewLine)},
-		"a comment from the future":           {line, "created", event("comment", "created", `"id":55,`, `"id":55,"created_at":"2027-11-20T12:00:00Z",`), dismissal(ports.PlaceReviewLine)},
+		"a review that was lost for an hour":  {words, "submitted", event("review", "submitted", `"id":55,`, `"id":55,"submitted_at":"2026-11-20T11:00:00Z",`), said(ports.PlaceReview, "alice", noon.Add(-time.Hour), noon.Add(-time.Hour))},
+		"a comment by a clock that is behind": {line, "created", event("comment", "created", `"id":55,`, `"id":55,"created_at":"2026-11-20T11:59:30Z",`), said(ports.PlaceReviewLine, "alice", noon, noon.Add(-30*time.Second))},
+		"a comment from the future":           {line, "created", event("comment", "created", `"id":55,`, `"id":55,"created_at":"2027-11-20T12:00:00Z",`), said(ports.PlaceReviewLine, "alice", noon, noon.AddDate(1, 0, 0))},
 	} {
 		t.Run(name, func(t *testing.T) { checkAsk(t, tt.event, tt.action, tt.body, tt.want) })
 	}

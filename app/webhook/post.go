@@ -25,12 +25,17 @@ type post struct {
 // Up to that, only the server's clock counts, since GitHub's may differ.
 const lateAfter = time.Minute
 
+// written returns when the text was written, or the zero time if the event does not say.
+func (s *post) written() time.Time {
+	if s.CreatedAt.IsZero() {
+		return s.SubmittedAt
+	}
+	return s.CreatedAt
+}
+
 // arrived returns when the text arrived, or when it was written if it arrived late.
 func (s *post) arrived(received time.Time) time.Time {
-	at := s.CreatedAt
-	if at.IsZero() {
-		at = s.SubmittedAt
-	}
+	at := s.written()
 	if at.IsZero() || received.Sub(at) < lateAfter {
 		return received
 	}
@@ -74,7 +79,7 @@ func command(d *ports.Delivery, place ports.CommentPlace, s post, sender, author
 	d.Asks = append(d.Asks, ports.Command{
 		Place: place, CommentID: s.ID, Target: t, Sender: sender.Login, Author: author.Login,
 		SenderID: sender.ID, AuthorID: author.ID,
-		Name: name, Args: args, ReceivedAt: s.arrived(d.ReceivedAt),
+		Name: name, Args: args, ReceivedAt: s.arrived(d.ReceivedAt), WrittenAt: s.written(),
 	})
 	return nil
 }

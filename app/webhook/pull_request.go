@@ -17,6 +17,7 @@ type pullRequestEvent struct {
 		State     string    `json:"state"`
 		Merged    bool      `json:"merged"`
 		UpdatedAt time.Time `json:"updated_at"`
+		ClosedAt  time.Time `json:"closed_at"`
 		User      *account  `json:"user"`
 		Head      struct {
 			SHA string `json:"sha"`
@@ -53,12 +54,15 @@ func (e *pullRequestEvent) read(d *ports.Delivery, _ int64) error {
 		return err
 	}
 	if e.Action == "closed" {
-		d.Asks = append(d.Asks, ports.Close{Target: t, Merged: e.PullRequest.Merged})
+		d.Asks = append(d.Asks, ports.Close{Target: t, Merged: e.PullRequest.Merged, At: e.PullRequest.ClosedAt})
 		return nil
 	}
 	ask := ports.ReviewAsk{Target: t, Reason: reason, Fresh: e.fresh(), At: e.PullRequest.UpdatedAt, Before: e.before()}
 	if user := e.PullRequest.User; user != nil {
 		ask.Author = max(0, user.ID)
+	}
+	if e.Action == "reopened" {
+		ask.ReopenedAt = e.PullRequest.UpdatedAt
 	}
 	if e.Action == "labeled" || e.Action == "unlabeled" {
 		ask.LabelsOnly, ask.TypeLabel = true, e.typeLabel()

@@ -14,8 +14,8 @@ type Observation struct {
 	Record *pipeline.RunRecord
 	// Before is the history of the pull request up to this review.
 	Before *History
-	// Rules reports whether the config in force has a rule.
-	Rules func(rule string) bool
+	// Rules reports whether an agent makes findings by a rule under the config in force.
+	Rules func(agent, rule string) bool
 	// Prompt and Checklist return digests of an agent's prompt and checklist, or an empty string.
 	Prompt, Checklist func(agent string) string
 	// Trace returns the present path of the file that a finding of an earlier report is in, and
@@ -348,7 +348,7 @@ func (t *tracking) otherwise(f *Followed) bool {
 
 // looked reports whether the agent and the rule that made a finding ran in this review.
 func (t *tracking) looked(f *Followed) bool {
-	if f.Rule != "" && !t.Rules(f.Rule) {
+	if f.Rule != "" && !t.Rules(f.Agent, f.Rule) {
 		return false
 	}
 	ran := func(agent string) bool {

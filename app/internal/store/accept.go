@@ -156,8 +156,11 @@ func (s intake) acceptReview(ctx context.Context, t tx, d acceptance, ask ports.
 // repository's issues up to date.
 func (s intake) acceptClose(ctx context.Context, t tx, d acceptance, ask ports.Close) (asked bool, err error) {
 	d.Key = ask.Target.Key()
-	if d.Closed, err = s.closeTarget(ctx, t, ask.Target, ask.Merged); err != nil || !d.Closed || !ask.Merged {
-		return d.Closed, err
+	if d.Closed, err = s.closeTarget(ctx, t, ask.Target, ask.Merged); err != nil || !d.Closed {
+		return false, err
+	}
+	if err := learn(ctx, t, ask.Target, s.ended(ask)); err != nil || !ask.Merged {
+		return true, err
 	}
 	_, err = t.insertJob(ctx, ports.NewJob(ports.JobIssues, ports.IssuesJob{Ask: ports.IssuesAsk{Target: ask.Target}, Delivery: d.GUID}))
 	return true, err
@@ -190,9 +193,9 @@ func (s intake) acceptCommand(ctx context.Context, t tx, d acceptance, c ports.C
 		return false, fmt.Errorf("encode the command's target: %w", err)
 	}
 	inserted, err := t.exec(ctx, `
-		INSERT INTO commands (place, comment_id, target_key, target, sender, sender_id, author, author_id, name, args, received_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		INSERT INTO commands (place, comment_id, target_key, target, sender, sender_id, author, author_id, name, args, received_at, written_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (place, comment_id) DO NOTHING`,
-		string(c.Place), c.CommentID, c.Target.Key(), string(target), c.Sender, c.SenderID, c.Author, c.AuthorID, c.Name, c.Args, micros(c.ReceivedAt))
+		string(c.Place), c.CommentID, c.Target.Key(), string(target), c.Sender, c.SenderID, c.Author, c.AuthorID, c.Name, c.Args, micros(c.ReceivedAt), micros(c.WrittenAt))
 	if err != nil {
 		return false, fmt.Errorf("store the command: %w", err)
 	}

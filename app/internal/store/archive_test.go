@@ -227,7 +227,7 @@ func TestAlteredReviewIsNoticed(t *testing.T) {
 }
 
 func TestEnded(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, s *Store, _ *sql.DB, _ string) {
+	eachDatabase(t, func(t *testing.T, s *Store, db *sql.DB, _ string) {
 		of := ports.Target{Kind: ports.TargetPull, Installation: 1, RepoID: 7, Owner: "acme", Name: "shop", Number: 1, HeadSHA: "head"}
 		n := 0
 		accept := func(ask ports.Ask) {
@@ -255,11 +255,17 @@ func TestEnded(t *testing.T) {
 				t.Errorf("%d: %s, %v, want %s", i, got, err, c.want)
 			}
 		}
-		if err := s.SetClosed(t.Context(), of.Key(), true); err != nil {
+		if err := s.SetClosed(t.Context(), ports.Close{Target: of, Merged: true}); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.Ended(t.Context(), of.Key()); got != ports.PullMerged || err != nil {
+			t.Errorf("found merged: %s, %v", got, err)
+		}
+		if _, err := db.ExecContext(t.Context(), `UPDATE targets SET merged = -1`); err != nil { // as an older version left it
 			t.Fatal(err)
 		}
 		if got, err := s.Ended(t.Context(), of.Key()); got != ports.PullEnded || err != nil {
-			t.Errorf("found closed: %s, %v, want that it is unknown how", got, err)
+			t.Errorf("closed by an older version: %s, %v, want that it is unknown how", got, err)
 		}
 	})
 }

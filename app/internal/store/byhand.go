@@ -11,22 +11,22 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// apply stores what a command changes. A later verdict on a finding replaces the earlier
-// one, and so does a later decision by hand on a head and its base.
-func (s commands) apply(ctx context.Context, t tx, g ports.Target, e ports.Effect) error {
-	key := g.Key()
+// apply stores what a command changes. A verdict on a finding that was written later replaces the
+// earlier one, whichever arrives first, and so does a later decision by hand on a head and its base.
+func (s commands) apply(ctx context.Context, t tx, c ports.Command, e ports.Effect) error {
+	g, key, said := c.Target, c.Target.Key(), micros(c.SaidAt())
 	for _, d := range e.Dismiss {
-		if err := saveVerdict(ctx, t, key, d, e.BaseRef, false); err != nil {
+		if err := saveVerdict(ctx, t, key, verdict{d, false, e.BaseRef, said}); err != nil {
 			return err
 		}
 	}
 	for _, a := range e.Accept {
-		if err := saveVerdict(ctx, t, key, pipeline.Dismissal{Fingerprint: a.Fingerprint, By: a.By, Reason: a.Ignore, Surroundings: a.Surroundings}, e.BaseRef, true); err != nil {
+		if err := saveVerdict(ctx, t, key, verdict{pipeline.Dismissal{Fingerprint: a.Fingerprint, By: a.By, Reason: a.Ignore, Surroundings: a.Surroundings}, true, e.BaseRef, said}); err != nil {
 			return err
 		}
 	}
 	for _, fingerprint := range e.Restore {
-		if _, err := t.exec(ctx, `DELETE FROM verdicts WHERE target_key = ? AND fingerprint = ?`, key, fingerprint); err != nil {
+		if _, err := t.exec(ctx, `DELETE FROM verdicts WHERE target_key = ? AND fingerprint = ? AND said_at <= ?`, key, fingerprint, said); err != nil {
 			return fmt.Errorf("restore a finding: %w", err)
 		}
 	}
@@ -45,22 +45,34 @@ func (s commands) apply(ctx context.Context, t tx, g ports.Target, e ports.Effec
 			return err
 		}
 	}
+	if err := learn(ctx, t, g, e.Entry); err != nil {
+		return err
+	}
 	if e.Audit != nil {
 		return s.saveAudit(ctx, t, g, *e.Audit)
 	}
 	return nil
 }
 
-func saveVerdict(ctx context.Context, t tx, key string, d pipeline.Dismissal, base string, accepted bool) error {
+// verdict is what a person said of a finding at a time: a dismissal, or an acceptance in its form.
+type verdict struct {
+	pipeline.Dismissal
+	accepted bool
+	base     string
+	said     int64
+}
+
+func saveVerdict(ctx context.Context, t tx, key string, d verdict) error {
 	if d.Fingerprint == "" {
 		return errors.New("store a decision about a finding: the finding has no fingerprint")
 	}
 	_, err := t.exec(ctx, `
-		INSERT INTO verdicts (target_key, fingerprint, accepted, path, reason, override, person, final_in, final_base, surroundings) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		INSERT INTO verdicts (target_key, fingerprint, accepted, path, reason, override, person, final_in, final_base, surroundings, said_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (target_key, fingerprint) DO UPDATE SET accepted = excluded.accepted, path = excluded.path,
 			reason = excluded.reason, override = excluded.override, person = excluded.person,
-			final_in = excluded.final_in, final_base = excluded.final_base, surroundings = excluded.surroundings`,
-		key, d.Fingerprint, number(accepted), d.Path, d.Reason, number(d.Override), d.By, strings.Join(d.FinalIn, " "), base, d.Surroundings)
+			final_in = excluded.final_in, final_base = excluded.final_base, surroundings = excluded.surroundings, said_at = excluded.said_at
+		WHERE verdicts.said_at <= excluded.said_at`,
+		key, d.Fingerprint, number(d.accepted), d.Path, d.Reason, number(d.Override), d.By, strings.Join(d.FinalIn, " "), d.base, d.Surroundings, d.said)
 	return wrap(err, "store a decision about a finding")
 }
 

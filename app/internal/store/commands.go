@@ -10,15 +10,15 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-const commandColumns = `place, comment_id, target, sender, sender_id, author, author_id, name, args, received_at`
+const commandColumns = `place, comment_id, target, sender, sender_id, author, author_id, name, args, received_at, written_at`
 
 func scanCommand(row scanner, more ...any) (c ports.Command, err error) {
 	var target string
-	var received int64
-	if err := row.Scan(append([]any{&c.Place, &c.CommentID, &target, &c.Sender, &c.SenderID, &c.Author, &c.AuthorID, &c.Name, &c.Args, &received}, more...)...); err != nil {
+	var received, written int64
+	if err := row.Scan(append([]any{&c.Place, &c.CommentID, &target, &c.Sender, &c.SenderID, &c.Author, &c.AuthorID, &c.Name, &c.Args, &received, &written}, more...)...); err != nil {
 		return c, err
 	}
-	c.ReceivedAt = fromMicros(received)
+	c.ReceivedAt, c.WrittenAt = fromMicros(received), fromMicros(written)
 	if err := json.Unmarshal([]byte(target), &c.Target); err != nil {
 		return c, fmt.Errorf("decode the target of command %d: %w", c.CommentID, err)
 	}
@@ -62,7 +62,7 @@ func (s commands) Obey(ctx context.Context, c ports.Command, e ports.Effect, ask
 				return err
 			}
 		}
-		if err := s.apply(ctx, t, c.Target, e); err != nil {
+		if err := s.apply(ctx, t, c, e); err != nil {
 			return fmt.Errorf("store the effect of command %d: %w", c.CommentID, err)
 		}
 		if _, err := t.exec(ctx, `UPDATE commands SET accepted = 1, generation = ? WHERE `+where, append([]any{r.wanted}, which...)...); err != nil {

@@ -40,7 +40,8 @@ type pruned struct {
 
 // Prune implements ports.Store. It looks for old rows in a read transaction. Only the
 // deletion of a batch makes other writes wait.
-func (s retention) Prune(ctx context.Context, reviews, deliveries time.Time) (n int, err error) {
+func (s retention) Prune(ctx context.Context, before ports.Ages) (n int, err error) {
+	reviews, deliveries := before.Reviews, before.Deliveries
 	for _, p := range []struct {
 		pruned
 		args []any
@@ -50,6 +51,7 @@ func (s retention) Prune(ctx context.Context, reviews, deliveries time.Time) (n 
 		{oldWrites, []any{micros(reviews)}},
 		{oldDeliveries, []any{micros(deliveries)}},
 		{oldMarks, []any{goneMarks + "%", micros(deliveries)}},
+		{oldLogs, []any{micros(before.Learning), micros(before.Learning)}},
 		{freeLeases, nil},
 		{orphanedTexts, nil},
 		{orphanedFiles, nil},
@@ -129,6 +131,16 @@ var (
 		find:   `SELECT name FROM marks WHERE (name LIKE 'asked %' OR name LIKE ?) AND at < ?`,
 		delete: `DELETE FROM marks WHERE name IN %s`,
 		batch:  200,
+	}
+	// oldLogs are of pull requests without a newer entry, and none of them is open.
+	oldLogs = pruned{
+		what: "old logs",
+		find: `
+			SELECT DISTINCT l.target_key FROM learning l WHERE l.at < ?
+			AND NOT EXISTS (SELECT 1 FROM learning n WHERE n.target_key = l.target_key AND n.at >= ?)
+			AND NOT EXISTS (SELECT 1 FROM targets t WHERE t.key = l.target_key AND t.closed = 0)`,
+		delete: `DELETE FROM learning WHERE target_key IN %s`,
+		batch:  50,
 	}
 	// freeLeases are the leases that nobody holds and that belong to no target, such as
 	// those of heads and sweeps. If one is taken again, its token is greater than before.

@@ -26,6 +26,7 @@ type encoded struct {
 	report, inputs, record []byte
 	files                  []byte // nil if the change has no files
 	loop                   string
+	entry                  string // what the review adds to the log of its target; empty for nothing
 }
 
 // digest is a hash of everything that is stored of a review that was saved at a time.
@@ -198,6 +199,9 @@ func (s reviews) SaveReview(ctx context.Context, l ports.Lease, r ports.StoredRe
 		return fmt.Errorf("save review %s: %w", r.RunID, err)
 	}
 	at := s.now()
+	if e.entry, err = encodeEntry(r.Entry, at); err != nil {
+		return fmt.Errorf("save review %s: %w", r.RunID, err)
+	}
 	digest := e.digest(&r, at)
 	return s.db.write(ctx, func(t tx) error {
 		if err := fence(ctx, t, l); err != nil {
@@ -207,9 +211,9 @@ func (s reviews) SaveReview(ctx context.Context, l ports.Lease, r ports.StoredRe
 			return fmt.Errorf("save review %s: it belongs to %s, but the lease to %s", r.RunID, r.Key, l.Key)
 		}
 		_, err := t.exec(ctx, `
-			INSERT INTO reviews (run_id, target_key, generation, repo_id, head_sha, base_sha, base_ref, decision, saved_at, report, inputs, record, fix_loop, digest, lacks)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')`,
-			r.RunID, r.Key, r.Generation, r.RepoID, r.HeadSHA, r.BaseSHA, r.Review.Facts.Base.Ref, string(r.Review.Report.Decision), at, e.report, e.inputs, e.record, e.loop, digest)
+			INSERT INTO reviews (run_id, target_key, generation, repo_id, head_sha, base_sha, base_ref, decision, saved_at, report, inputs, record, fix_loop, digest, lacks, entry)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?)`,
+			r.RunID, r.Key, r.Generation, r.RepoID, r.HeadSHA, r.BaseSHA, r.Review.Facts.Base.Ref, string(r.Review.Report.Decision), at, e.report, e.inputs, e.record, e.loop, digest, e.entry)
 		if err != nil {
 			return fmt.Errorf("save review %s: %w", r.RunID, err)
 		}
@@ -347,6 +351,9 @@ func (s reviews) MarkPublished(ctx context.Context, runID string, next ...ports.
 		_, err := t.exec(ctx, `
 			UPDATE targets SET fix_loop = (SELECT fix_loop FROM reviews WHERE run_id = ?)
 			WHERE key = (SELECT target_key FROM reviews WHERE run_id = ? AND published_at = 0)`, runID, runID)
+		if err == nil {
+			err = learnReview(ctx, t, runID)
+		}
 		if err == nil {
 			err = must(t.exec(ctx, `UPDATE reviews SET published_at = CASE WHEN published_at = 0 THEN ? ELSE published_at END WHERE run_id = ?`, s.now(), runID))
 		}

@@ -48,7 +48,7 @@ func TestInputsReadBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		for form, e := range map[string]encoded{
-			"apart": now, "after": {now.report, after, now.record, nil, now.loop}, "among": {now.report, among, now.record, nil, now.loop},
+			"apart": now, "after": {report: now.report, inputs: after, record: now.record, loop: now.loop}, "among": {report: now.report, inputs: among, record: now.record, loop: now.loop},
 		} {
 			var got ports.StoredReview
 			if err := e.decode(&got); err != nil {

@@ -69,6 +69,7 @@ func newStore(c *core) *Store {
 			History:    history{c},
 			Archive:    archive{c},
 			Backtests:  backtests{c},
+			Learning:   learned{c},
 			Writes:     writes{c},
 			Commands:   commands{c},
 			Layers:     layers{c},

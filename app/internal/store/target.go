@@ -54,6 +54,9 @@ func (s *core) raise(ctx context.Context, t tx, ask ports.ReviewAsk) (raised, er
 	if err := remember(ctx, t, ask.Target); err != nil {
 		return raised{}, err
 	}
+	if err := learn(ctx, t, ask.Target, reopened(ask)); err != nil {
+		return raised{}, err
+	}
 	r := raised{headMoved: was.head != "" && ask.Target.HeadSHA != "" && was.head != ask.Target.HeadSHA}
 	if r.headMoved {
 		if err := s.askOthers(ctx, t, ask.Target.RepoID, was.head, key); err != nil {
@@ -294,9 +297,15 @@ func (s targets) SetReadsLabels(ctx context.Context, key string, reads pipeline.
 }
 
 // SetClosed implements ports.Store.
-func (s targets) SetClosed(ctx context.Context, key string, closed bool) error {
-	return s.leave(ctx, "note whether the target is closed", key, func(ctx context.Context, t tx) error {
-		return must(t.exec(ctx, `UPDATE targets SET closed = ?, closed_at = CASE WHEN closed = 1 THEN closed_at ELSE ? END WHERE key = ?`, number(closed), s.now(), key))
+func (s targets) SetClosed(ctx context.Context, c ports.Close) error {
+	key := c.Target.Key()
+	return s.leave(ctx, "note that the target is closed", key, func(ctx context.Context, t tx) error {
+		err := must(t.exec(ctx, `
+			UPDATE targets SET closed = 1, merged = ?, closed_at = CASE WHEN closed = 1 THEN closed_at ELSE ? END WHERE key = ?`, number(c.Merged), s.now(), key))
+		if err != nil {
+			return err
+		}
+		return learn(ctx, t, c.Target, s.ended(c))
 	})
 }
 

@@ -75,7 +75,7 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 		if diff := cmp.Diff([]int64{2, 2, 3, 3, 3}, wanted()); diff != "" {
 			t.Errorf("after a close (-want +got):\n%s", diff)
 		}
-		if err := f.SetClosed(f.ctx, pull(3, "").Key(), true); err != nil {
+		if err := f.SetClosed(f.ctx, ports.Close{Target: pull(3, "")}); err != nil {
 			t.Fatal(err)
 		}
 		if err := f.SetHead(f.ctx, pull(4, "").Key(), "ccc"); err != nil {
@@ -317,7 +317,7 @@ var targetTests = map[string]func(*testing.T, *fixture){
 		_, err := f.Target(f.ctx, "pull/1/1")
 		wantErr(t, "Target", err, ports.ErrNotFound)
 		wantErr(t, "SetHead", f.SetHead(f.ctx, "pull/1/1", "aaa"), ports.ErrNotFound)
-		wantErr(t, "SetClosed", f.SetClosed(f.ctx, "pull/1/1", true), ports.ErrNotFound)
+		wantErr(t, "SetClosed", f.SetClosed(f.ctx, ports.Close{Target: ports.Target{Kind: ports.TargetPull, RepoID: 1, Number: 1}}), ports.ErrNotFound)
 		wantErr(t, "SetReadsLabels", f.SetReadsLabels(f.ctx, "pull/1/1", pipeline.LabelsAll), ports.ErrNotFound)
 		wantErr(t, "BeginScans", f.BeginScans(f.ctx, "pull/1/1"), ports.ErrNotFound)
 		wantErr(t, "SetScans", f.SetScans(f.ctx, "pull/1/1", readsAll), ports.ErrNotFound)
@@ -380,7 +380,7 @@ var targetTests = map[string]func(*testing.T, *fixture){
 		f.accept(t, push("3", pull(2, "aaa")))
 		f.accept(t, push("4", pull(4, "bbb")))
 		f.accept(t, push("5", group("aaa")))
-		if err := f.SetClosed(f.ctx, pull(2, "").Key(), true); err != nil {
+		if err := f.SetClosed(f.ctx, ports.Close{Target: pull(2, "")}); err != nil {
 			t.Fatal(err)
 		}
 		got, err := f.TargetsOnHead(f.ctx, repoID, "aaa")

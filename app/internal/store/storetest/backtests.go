@@ -141,7 +141,7 @@ var backtestTests = map[string]func(*testing.T, *fixture){
 			before time.Time
 			want   int
 		}{{saved, 0}, {saved.Add(time.Second), 1}} {
-			n, err := f.Prune(f.ctx, c.before, saved.Add(-time.Hour))
+			n, err := f.Prune(f.ctx, ports.Ages{Reviews: c.before, Deliveries: saved.Add(-time.Hour)})
 			b, berr := f.ConfigBacktest(f.ctx, g.Key())
 			if err != nil || berr != nil || n != c.want || (b == nil) != (n == 1) {
 				t.Errorf("before %s: %d rows deleted, %v; want %d. Then there is %+v, %v", c.before, n, err, c.want, b, berr)

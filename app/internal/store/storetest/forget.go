@@ -270,8 +270,10 @@ var forgetTests = map[string]func(*testing.T, *fixture){
 			one, two := of(5, repo, 1, "aaa"), of(5, repo+tt.repo, 2, tt.head)
 			f.fill(t, one, int64(i+1))
 			f.accept(t, push("two "+tt.name, two))
-			if err := f.SetClosed(f.ctx, two.Key(), tt.closed); err != nil {
-				t.Fatal(err)
+			if tt.closed {
+				if err := f.SetClosed(f.ctx, ports.Close{Target: two}); err != nil {
+					t.Fatal(err)
+				}
 			}
 			if err := f.ForgetTarget(f.ctx, f.acquire(t, one.Key())); err != nil {
 				t.Fatal(err)
@@ -375,7 +377,7 @@ var configNewsTests = map[string]func(*testing.T, *fixture){
 			f.accept(t, asking(guid(i), ports.ReviewAsk{Target: g, Reason: "pushed", At: at.Add(-ago)}))
 		}
 		f.accept(t, push("group", group("g")))
-		if err := f.SetClosed(f.ctx, of(5, 77, 3, "").Key(), true); err != nil {
+		if err := f.SetClosed(f.ctx, ports.Close{Target: of(5, 77, 3, "")}); err != nil {
 			t.Fatal(err)
 		}
 		numbers := func(repo ports.Target, limit int) (n []int) {

@@ -22,7 +22,7 @@ const aDay = 24 * time.Hour
 func (f *fixture) prune(t *testing.T, keep, deliveries time.Duration) (all int) {
 	t.Helper()
 	for {
-		n, err := f.Prune(f.ctx, f.clock.Now().Add(-keep), f.clock.Now().Add(-deliveries))
+		n, err := f.Prune(f.ctx, ports.Ages{Reviews: f.clock.Now().Add(-keep), Deliveries: f.clock.Now().Add(-deliveries)})
 		if err != nil {
 			t.Fatal(err)
 		}

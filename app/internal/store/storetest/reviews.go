@@ -243,7 +243,7 @@ var reviewTests = map[string]func(*testing.T, *fixture){
 		decided("3a", 3, pipeline.DecisionPass)
 		decided("4a", 4, pipeline.DecisionPass) // 5 has no review
 		f.accept(t, push("moved", pull(3, "bbb")))
-		if err := f.SetClosed(f.ctx, pull(4, "").Key(), true); err != nil {
+		if err := f.SetClosed(f.ctx, ports.Close{Target: pull(4, "")}); err != nil {
 			t.Fatal(err)
 		}
 		got, err := f.HeadDecisions(f.ctx, repoID, "aaa")

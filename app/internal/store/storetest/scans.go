@@ -74,7 +74,7 @@ var scanTests = map[string]func(*testing.T, *fixture){
 		f.reviewed(t, pull(1, "aaa"), readsAll)
 		f.reviewed(t, pull(2, "bbb"), ports.ScansRead{})
 		f.reviewed(t, pull(3, "ccc"), readsAll)
-		if err := f.SetClosed(f.ctx, pull(3, "ccc").Key(), true); err != nil {
+		if err := f.SetClosed(f.ctx, ports.Close{Target: pull(3, "ccc")}); err != nil {
 			t.Fatal(err)
 		}
 		for i, tt := range []struct {
@@ -181,7 +181,7 @@ var scanTests = map[string]func(*testing.T, *fixture){
 		f.reviewed(t, pull(3, "ccc"), refused)
 		f.reviewed(t, pull(4, "ddd"), refused)
 		f.reviewed(t, of(6, 78, 5, "eee"), refused)
-		if err := f.SetClosed(f.ctx, pull(3, "").Key(), true); err != nil {
+		if err := f.SetClosed(f.ctx, ports.Close{Target: pull(3, "")}); err != nil {
 			t.Fatal(err)
 		}
 		f.accept(t, push("more", pull(4, "fff")))
@@ -195,7 +195,7 @@ var scanTests = map[string]func(*testing.T, *fixture){
 		f.reviewed(t, pull(2, "bbb"), readsAll)
 		f.reviewed(t, of(5, 78, 1, "ccc"), ports.ScansRead{})
 		f.reviewed(t, of(5, 79, 1, "ddd"), readsAll)
-		if err := f.SetClosed(f.ctx, of(5, 79, 1, "").Key(), true); err != nil {
+		if err := f.SetClosed(f.ctx, ports.Close{Target: of(5, 79, 1, "")}); err != nil {
 			t.Fatal(err)
 		}
 		got, err := f.ScanRepositories(f.ctx)
@@ -218,7 +218,7 @@ var scanTests = map[string]func(*testing.T, *fixture){
 		g := pull(1, "aaa")
 		f.reviewed(t, g, readsAll)
 		f.accept(t, ended("1", "aaa", true))
-		if err := f.SetClosed(f.ctx, g.Key(), true); err != nil {
+		if err := f.SetClosed(f.ctx, ports.Close{Target: g}); err != nil {
 			t.Fatal(err)
 		}
 		if wait := f.askScans(t, g.Key()); wait != 0 || !f.state(t, g.Key()).Closed {

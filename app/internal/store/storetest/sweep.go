@@ -190,7 +190,7 @@ var sweepTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("with each head open: %v, %v; want none", got, err)
 		}
 		for _, g := range []ports.Target{in(1, 1, ""), in(1, 2, ""), in(3, 1, "")} {
-			if err := f.SetClosed(f.ctx, g.Key(), true); err != nil {
+			if err := f.SetClosed(f.ctx, ports.Close{Target: g}); err != nil {
 				t.Fatal(err)
 			}
 		}
