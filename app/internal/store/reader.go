@@ -16,13 +16,14 @@ import (
 type Reader struct {
 	ports.KnownLayers
 	ports.Archive
+	ports.Learning
 	from  snapshots
 	close func() error
 }
 
 func newReader(db backend, close func() error) *Reader {
 	c := &core{db: db}
-	return &Reader{layers{c}, archive{c}, db, close}
+	return &Reader{layers{c}, archive{c}, learned{c}, db, close}
 }
 
 // OpenReader opens a database to read. Its tables must have the version of this

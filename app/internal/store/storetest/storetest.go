@@ -48,6 +48,7 @@ func Run(t *testing.T, lone bool, open Open) {
 		{"Prune", pruneTests},
 		{"FixLoop", fixLoopTests},
 		{"Backtest", backtestTests},
+		{"Learning", learningTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			t.Parallel()
