@@ -16,11 +16,11 @@ import (
 )
 
 // entryOf returns what a review adds to the log of its pull request, or nil for a merge group.
-func (s *Service) entryOf(ctx context.Context, t ports.Target, r *ports.StoredReview, cfg *config.Config) (*learning.Entry, error) {
+func entryOf(ctx context.Context, logs ports.Learning, t ports.Target, r *ports.StoredReview, cfg *config.Config) (*learning.Entry, error) {
 	if t.Kind == ports.TargetGroup {
 		return nil, nil
 	}
-	log, err := s.Store.Log(ctx, r.Key)
+	log, err := logs.Log(ctx, r.Key)
 	if err != nil {
 		return nil, fmt.Errorf("read what became of earlier findings: %w", err)
 	}

@@ -180,7 +180,7 @@ func (s *Service) store(ctx context.Context, r *reviewRun) error {
 		}
 	}
 	var err error
-	if stored.Entry, err = s.entryOf(ctx, state.Target, &stored, r.src.InForce.Config); err != nil {
+	if stored.Entry, err = entryOf(ctx, s.Store.Learning, state.Target, &stored, r.src.InForce.Config); err != nil {
 		return err
 	}
 	if err := s.Store.SaveReview(ctx, r.lease, stored); err != nil {

@@ -43,6 +43,8 @@ is not set there, the setting comes from a YAML or JSON file with the same keys:
                                  an answer (1h)
   REVIEWGATE_RETENTION           how many days to keep reviews and closed pull
                                  requests (90d); 0 keeps them for ever
+  REVIEWGATE_ANALYTICS_RETENTION how many days to keep what became of findings
+                                 (730d); 0 keeps it for ever
   ANTHROPIC_API_KEY, OPENAI_API_KEY
                                  keys of the language models that the config names;
                                  a model's key_env can name another variable; keys
