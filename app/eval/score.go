@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/plaintext"
+	"github.com/reviewgate/reviewgate/policies/learning"
 )
 
 // Scored is how well findings and expected defects agree.
@@ -244,10 +244,8 @@ func wilson(part, of int) *Measure {
 	if of == 0 {
 		return nil
 	}
-	const z = 1.959964 // of 95 %
-	n, p := float64(of), float64(part)/float64(of)
-	middle, half := (p+z*z/(2*n))/(1+z*z/n), z*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))/(1+z*z/n)
-	return &Measure{p, max(0, min(p, middle-half)), min(1, max(p, middle+half))}
+	low, high := learning.Wilson(part, of)
+	return &Measure{float64(part) / float64(of), low, high}
 }
 
 // ScoredText prints the figures for people.
