@@ -274,6 +274,9 @@ func (d *Decoder) finding(f *Finding) {
 	if d.field(`"path":`) {
 		f.Path = d.name()
 	}
+	if d.field(`"section":`) {
+		f.Section = d.name()
+	}
 	if d.field(`"first":`) {
 		f.First = d.int()
 	}

@@ -120,8 +120,9 @@ type Finding struct {
 	Gate     pipeline.Severity     `json:"gate"`
 	Category string                `json:"category,omitempty"`
 	Path     string                `json:"path,omitempty"`
-	First    int                   `json:"first,omitempty"` // line
-	Last     int                   `json:"last,omitempty"`  // line
+	Section  string                `json:"section,omitempty"` // where it is about no file
+	First    int                   `json:"first,omitempty"`   // line
+	Last     int                   `json:"last,omitempty"`    // line
 	Services pipeline.List[string] `json:"services,omitempty"`
 	// Around is the digest of the code around it. What a person said holds while it stays the same.
 	Around string `json:"around,omitempty"`

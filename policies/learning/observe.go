@@ -212,7 +212,7 @@ func (t *tracking) add(row Finding, was *Finding) {
 // rowOf describes a finding of this review.
 func (t *tracking) rowOf(f *pipeline.Finding, status Status) Finding {
 	row := Finding{
-		ID: f.ID, Agent: f.Agent, Rule: f.RuleID, Severity: f.Severity, Gate: cmp.Or(f.GateSeverity, f.Severity), Category: f.Category, Path: f.Path,
+		ID: f.ID, Agent: f.Agent, Rule: f.RuleID, Severity: f.Severity, Gate: cmp.Or(f.GateSeverity, f.Severity), Category: f.Category, Path: f.Path, Section: f.Section,
 		First: f.StartLine, Last: f.EndLine, Holds: f.HasReason(pipeline.ReasonHeld), Status: status,
 	}
 	for i, id := range f.Fingerprints {
@@ -287,19 +287,7 @@ func (t *tracking) gone(f *Followed) {
 
 func (t *tracking) why(f *Followed) Status {
 	v := t.Review
-	full := t.known[f.ID]
-	for _, id := range f.Also {
-		if full == nil {
-			full = t.known[id]
-		}
-	}
-	var path string
-	var changed bool
-	if full != nil {
-		path, changed = t.Trace(full)
-	} else if f.Path != "" {
-		path = pathNow(&v.Facts, f.Path)
-	}
+	path, changed := t.trace(f)
 	sameHead := t.last != nil && t.last.HeadSHA == v.Facts.Head.SHA
 	otherwise := t.otherwise(f)
 	onlyModels := len(f.Models) > 0 && len(f.Others) == 0
@@ -311,6 +299,8 @@ func (t *tracking) why(f *Followed) Status {
 			return StatusUnknown
 		}
 		return StatusWithdrawn
+	case f.Path == "" && changed && t.looked(f):
+		return StatusFixed // such as the title, which can change without a push
 	case sameHead && otherwise:
 		return StatusObsolete
 	case sameHead && onlyModels:
@@ -328,6 +318,24 @@ func (t *tracking) why(f *Followed) Status {
 		return StatusNotRaised
 	}
 	return StatusFixed
+}
+
+// trace returns the present path of a finding's file, and whether the lines or the text that it is
+// about have certainly changed. The last report on the same head is not at hand; without it, a model's
+// finding can't be traced.
+func (t *tracking) trace(f *Followed) (path string, changed bool) {
+	for _, id := range append([]string{f.ID}, f.Also...) {
+		if full := t.known[id]; full != nil {
+			return t.Trace(full)
+		}
+	}
+	if len(f.Models) > 0 {
+		return pathNow(&t.Review.Facts, f.Path), false
+	}
+	return t.Trace(&pipeline.Finding{
+		ID: f.ID, Fingerprints: append(pipeline.List[string]{f.ID}, f.Also...), Surroundings: pipeline.List[string]{f.Around},
+		Agent: f.Agent, RuleID: f.Rule, Path: f.Path, Section: f.Section, StartLine: f.First, EndLine: f.Last,
+	})
 }
 
 // otherwise reports whether this review asks something else than the last one: another config,
