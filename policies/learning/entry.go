@@ -36,27 +36,35 @@ type Entry struct {
 
 // Review is what an entry keeps of a review.
 type Review struct {
-	HeadSHA       string                 `json:"head_sha"`
-	BaseRef       string                 `json:"base_ref"`
-	BaseSHA       string                 `json:"base_sha"`
-	ConfigVersion string                 `json:"config_version"`
-	Version       string                 `json:"version"` // of reviewgate
-	Iteration     int                    `json:"iteration"`
-	Services      pipeline.List[string]  `json:"services"`
-	Decision      pipeline.Decision      `json:"decision"`
-	Condition     string                 `json:"condition"` // of the gate
-	Strategy      string                 `json:"strategy,omitempty"`
-	Confidence    float64                `json:"confidence,omitempty"`
-	AutoDecision  pipeline.AutoDecision  `json:"auto_decision,omitempty"` // empty if no model took part
-	FixIterations int                    `json:"fix_iterations"`          // earlier heads that blocked
-	DurationMS    float64                `json:"duration_ms"`
-	Stages        pipeline.List[Stage]   `json:"stages,omitempty"` // those that models reviewed
-	Use           pipeline.List[Use]     `json:"use,omitempty"`    // by agent and model
-	Asked         pipeline.List[Asked]   `json:"asked,omitempty"`
-	Findings      pipeline.List[Finding] `json:"findings"` // those that are new or have changed since the last entry
+	HeadSHA       string                `json:"head_sha"`
+	BaseRef       string                `json:"base_ref"`
+	BaseSHA       string                `json:"base_sha"`
+	ConfigVersion string                `json:"config_version"`
+	Version       string                `json:"version"` // of reviewgate
+	Iteration     int                   `json:"iteration"`
+	Services      pipeline.List[string] `json:"services"`
+	Decision      pipeline.Decision     `json:"decision"`
+	Condition     string                `json:"condition"` // of the gate
+	Strategy      string                `json:"strategy,omitempty"`
+	Confidence    float64               `json:"confidence,omitempty"`
+	AutoDecision  pipeline.AutoDecision `json:"auto_decision,omitempty"` // empty if no model took part
+	FixIterations int                   `json:"fix_iterations"`          // earlier heads that blocked
+	DurationMS    float64               `json:"duration_ms"`
+	Stages        pipeline.List[Stage]  `json:"stages,omitempty"` // those that models reviewed
+	Use           pipeline.List[Use]    `json:"use,omitempty"`    // by agent and model
+	Asked         pipeline.List[Asked]  `json:"asked,omitempty"`
+	// Findings are at most MaxFindings. What is left out comes with a later review, if it still differs
+	// from what the log says.
+	Findings pipeline.List[Finding] `json:"findings"` // those that are new or have changed since the last entry
 	// Residual counts findings that were too unsure to be shown.
 	Residual int `json:"residual,omitempty"`
 }
+
+// The bounds of one entry.
+const (
+	MaxFindings = 2000
+	MaxAsked    = 500 // ranges of lines that one model was asked about
+)
 
 // Stage is what models said in one stage of a review.
 type Stage struct {

@@ -45,6 +45,7 @@ func Observe(o Observation) Entry {
 	e.Asked = o.asked()
 	t := tracking{Observation: o, entry: &e, at: map[string]int{}, taken: map[int]bool{}}
 	t.track()
+	e.Findings = e.Findings[:min(len(e.Findings), MaxFindings)]
 	return Entry{Event: o.Record.RunID, Kind: KindReview, Repository: v.Facts.Repository.FullName(), Number: v.Facts.Number, Review: &e}
 }
 
@@ -104,7 +105,7 @@ func (o *Observation) asked() (out []Asked) {
 			continue
 		}
 		a := Asked{Agent: r.Agent, Model: r.Model, Stage: r.Stage, Checklist: o.Checklist(r.Agent), Prompt: o.Prompt(r.Agent)}
-		for _, l := range r.Asked {
+		for _, l := range r.Asked[:min(len(r.Asked), MaxAsked)] {
 			a.Lines = append(a.Lines, Lines{Path: l.Path, First: l.First, Last: l.Last})
 		}
 		out = append(out, a)
