@@ -1,7 +1,6 @@
 package render
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -90,9 +89,5 @@ func AggregateJSON(o *pipeline.ReviewReportOutcome) ([]byte, error) {
 
 // AuditLine returns an audit record as one line of JSON.
 func AuditLine(a *reviewreport.Audit) ([]byte, error) {
-	var b bytes.Buffer
-	if err := json.NewEncoder(&b).Encode(a); err != nil {
-		return nil, fmt.Errorf("encode the audit record: %w", err)
-	}
-	return escaped(b.Bytes()), nil
+	return JSONLine(a)
 }

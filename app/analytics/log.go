@@ -1,0 +1,39 @@
+package analytics
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/policies/learning"
+)
+
+// Log writes the entries of a period as they are stored, each on a line of JSON, and returns how many
+// there were.
+func Log(ctx context.Context, w io.Writer, logs iter.Seq2[[]learning.Entry, error], since time.Time) (n int, err error) {
+	for log, err := range logs {
+		if err != nil {
+			return n, fmt.Errorf("read the logs of pull requests: %w", err)
+		}
+		if err := ctx.Err(); err != nil {
+			return n, err
+		}
+		for i := range log {
+			if log[i].At.Before(since) {
+				continue
+			}
+			line, err := render.JSONLine(&log[i])
+			if err != nil {
+				return n, err
+			}
+			if _, err := w.Write(line); err != nil {
+				return n, fmt.Errorf("write the log: %w", err)
+			}
+			n++
+		}
+	}
+	return n, nil
+}

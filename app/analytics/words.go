@@ -1,0 +1,181 @@
+package analytics
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
+)
+
+// Both forms for people, text and markdown, use the sentences of this file.
+
+// fact is a line of the summary: what it is about, and what it says.
+type fact struct{ about, says string }
+
+// title says what the summary is about.
+func (s *Summary) title() string {
+	of := fmt.Sprintf("%s of %s", count(s.Totals.Reviews, "review"), count(s.Totals.PullRequests, "pull request"))
+	if s.Since.IsZero() {
+		return of
+	}
+	return of + " since " + s.Since.UTC().Format("2006-01-02")
+}
+
+// reviews says how reviews ended.
+func (t *Totals) reviews() []fact {
+	d, a, h := t.Decisions, t.Automatic, t.Human
+	facts := []fact{
+		{"decisions", fmt.Sprintf("%d pass, %d pass with warnings, %d need fixes, %d fail", d.Pass, d.PassWithWarnings, d.NeedsFixes, d.Fail)},
+		{"models", fmt.Sprintf("%d approve, %d approve with notes, %d reject, %d leave it to people; no model took part in %d", a.Approve, a.ApproveWithNotes, a.Reject, a.Human, a.NoModels)},
+		{"people", fmt.Sprintf("%s, %s; on GitHub against the gate: %s, %s", count(h.Override, "override"), count(h.Reject, "reject"),
+			count(h.Approved, "approval"), count(h.ChangesRequested, "request")+" for changes")},
+	}
+	if t.AverageFixIterations != nil {
+		facts = append(facts, fact{"fix attempts", fmt.Sprintf("%.1f on average, in %s that failed a review", *t.AverageFixIterations, count(t.Failed, "pull request"))})
+	}
+	if g := t.Green; g.PullRequests+g.NotYet > 0 {
+		says := fmt.Sprintf("none of %s that failed the first review", count(g.NotYet, "pull request"))
+		if g.MedianSeconds != nil {
+			says = fmt.Sprintf("median %s, 90 %% within %s, in %s that failed the first review", duration(*g.MedianSeconds), duration(*g.P90Seconds), count(g.PullRequests, "pull request"))
+			if g.NotYet > 0 {
+				says += fmt.Sprintf("; %d more did not pass yet", g.NotYet)
+			}
+		}
+		facts = append(facts, fact{"time to green", says})
+	}
+	if t.CostUSD > 0 {
+		facts = append(facts, fact{"cost", money(t.CostUSD) + " for questions to models"})
+	}
+	return facts
+}
+
+// findings says what became of findings.
+func (t *Totals) findings() []fact {
+	f := &t.Findings
+	o, d := f.Outcomes, f.Dismissals
+	facts := []fact{
+		{"shown", fmt.Sprintf("%d, and %d that were not shown", f.Shown, f.Unshown)},
+		{"addressed", fmt.Sprintf("%d fixed, %d accepted", o.Fixed, o.Accepted)},
+		{"dismissed", fmt.Sprintf("%d: %d as false positive, %d as won't fix, %d as duplicate, %d for another reason", o.Dismissed, d.FalsePositive, d.WontFix, d.Duplicate, d.Other)},
+		{"gone", fmt.Sprintf("%d withdrawn, %d obsolete, %d not raised again", o.Withdrawn, o.Obsolete, o.NotRaised)},
+		{"left", fmt.Sprintf("%d overridden, %d merged open, %d closed, %d open", o.Overridden, o.MergedOpen, o.Closed, o.Open)},
+	}
+	for _, p := range precisions(t.Blocking, t.Other) {
+		facts = append(facts, fact{"precision", p})
+	}
+	return facts
+}
+
+// precisions says how often findings were right, blocking ones and others apart.
+func precisions(blocking, other Precision) (out []string) {
+	for _, p := range []struct {
+		what string
+		Precision
+	}{{"blocking", blocking}, {"other", other}} {
+		if p.Shown > 0 {
+			out = append(out, p.what+": "+p.String())
+		}
+	}
+	return out
+}
+
+// String is the precision with its interval, and of how many pull requests it is.
+func (p Precision) String() string {
+	of := fmt.Sprintf("%d judged of %d shown", p.Judged, p.Shown)
+	if p.Share == nil {
+		return "too few judged, " + of
+	}
+	return p.Share.String() + ", " + of
+}
+
+// String is the share and its interval in percent.
+func (s Share) String() string {
+	return fmt.Sprintf("%s (%.0f–%.0f)", percent(s.Value), 100*s.Low, 100*s.High)
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
+
+// addressed is the share of final findings that were addressed, and dash without any.
+func (r *Row) addressed() string {
+	if r.AddressedShare == nil {
+		return dash
+	}
+	return percent(*r.AddressedShare)
+}
+
+func (r *Row) medianFix() string {
+	if r.MedianFixSeconds == nil {
+		return dash
+	}
+	return duration(*r.MedianFixSeconds)
+}
+
+// costs says what a model missed and what its findings cost, or is empty.
+func (r *Row) costs() string {
+	var parts []string
+	if r.Missed != nil {
+		parts = append(parts, fmt.Sprintf("missed %d", *r.Missed))
+	}
+	switch {
+	case r.CostPerAddressed != nil && *r.CostUSD > 0:
+		parts = append(parts, money(*r.CostPerAddressed)+" for each addressed finding")
+	case r.CostUSD != nil && *r.CostUSD > 0:
+		parts = append(parts, money(*r.CostUSD)+" without an addressed finding")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// dash stands for what does not exist.
+const dash = "–"
+
+// label is the name of a row, or what is said in its place.
+func (r *Row) label(by By) string {
+	if r.Name != "" {
+		return r.Name
+	}
+	return "(no " + string(by) + ")"
+}
+
+// part names a part of a model's findings.
+func (r *Row) part() string {
+	prompt := plaintext.Bytes(r.Prompt, 8)
+	if prompt == "" {
+		prompt = "(no prompt)"
+	}
+	if r.Category == "" {
+		return prompt + " (no category)"
+	}
+	return prompt + " " + r.Category
+}
+
+func duration(seconds int64) string {
+	s := float64(seconds)
+	switch {
+	case s < 60:
+		return fmt.Sprintf("%d s", seconds)
+	case s < 100*60:
+		return fmt.Sprintf("%.0f min", s/60)
+	case s < 48*3600:
+		return fmt.Sprintf("%.0f h", s/3600)
+	}
+	return fmt.Sprintf("%.0f d", s/86400)
+}
+
+// money has enough digits that a small amount is not zero.
+func money(usd float64) string {
+	if usd == 0 || usd >= 1 {
+		return fmt.Sprintf("$%.2f", usd)
+	}
+	return fmt.Sprintf("$%.*f", max(2, min(9, 2-int(math.Floor(math.Log10(usd))))), usd)
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func width(s string) int { return utf8.RuneCountInString(s) }
