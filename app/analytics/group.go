@@ -164,10 +164,13 @@ func (g *group) row(by By) Row {
 		r.Missed = &g.missed
 		fallthrough
 	case ByAgent:
+		if g.cost == 0 {
+			break // no model was asked, or the price is unknown
+		}
 		cost := dollars(g.cost)
 		r.CostUSD = &cost
 		if n := r.Addressed(); n > 0 {
-			each := dollars(g.cost) / float64(n)
+			each := cost / float64(n)
 			r.CostPerAddressed = &each
 		}
 	}

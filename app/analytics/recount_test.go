@@ -320,11 +320,12 @@ func (c recount) row(by By, r Row) {
 		c.equal(what+"reviews", r.Reviews == nil, true)
 	}
 	if by == ByAgent || by == ByModel {
-		if math.Abs(*r.CostUSD-cost) > 1e-6 {
-			c.t.Fatalf("%scost %v, want %v", what, *r.CostUSD, cost)
+		if (r.CostUSD == nil) != (cost == 0) || cost > 0 && math.Abs(*r.CostUSD-cost) > 1e-6 {
+			c.t.Fatalf("%scost %v, want %v", what, text(r.CostUSD), cost)
 		}
-		if (r.CostPerAddressed == nil) != (addressed == 0) || addressed > 0 && math.Abs(*r.CostPerAddressed-cost/float64(addressed)) > 1e-6 {
-			c.t.Fatalf("%scost for each addressed finding: %v", what, r.CostPerAddressed)
+		each := cost > 0 && addressed > 0
+		if (r.CostPerAddressed != nil) != each || each && math.Abs(*r.CostPerAddressed-cost/float64(addressed)) > 1e-6 {
+			c.t.Fatalf("%scost for each addressed finding: %v", what, text(r.CostPerAddressed))
 		}
 	} else {
 		c.equal(what+"cost", r.CostUSD == nil && r.CostPerAddressed == nil, true)

@@ -22,7 +22,8 @@ import (
 type Describe func(ctx context.Context, run, finding string) (string, bool)
 
 // Seed3 writes review-analytics.json as agentic review workflows write it: one entry in reviews for
-// each stage of each review, and a summary that counts these entries. It reads the logs twice.
+// each stage of each review, and a summary that counts these entries. The logs must be those of the
+// summary s.
 //
 //   - feature is the repository, task the number of the pull request, and service the services that
 //     the change touches, with commas between them.
@@ -39,22 +40,18 @@ type Describe func(ctx context.Context, run, finding string) (string, bool)
 //   - fix_iterations and final_verdict are those of the pull request's newest review. A person's
 //     override or reject of that head decides the final verdict.
 //   - human_override is what a person decided last about the head of the review.
-func Seed3(ctx context.Context, w io.Writer, logs iter.Seq2[[]learning.Entry, error], o Options, describe Describe) (*Summary, error) {
-	s, err := Summarise(ctx, logs, o)
-	if err != nil {
-		return nil, err
-	}
-	x := seed3{w: w, since: o.Since, describe: describe, keys: map[string]string{}, taken: map[string]bool{"final": true}, services: map[string]int{}}
+func Seed3(ctx context.Context, w io.Writer, logs iter.Seq2[[]learning.Entry, error], s *Summary, describe Describe) error {
+	x := seed3{w: w, since: s.Since, describe: describe, keys: map[string]string{}, taken: map[string]bool{"final": true}, services: map[string]int{}}
 	for _, m := range slices.SortedFunc(slices.Values(s.models), func(a, b Row) int { return cmp.Compare(a.Name, b.Name) }) {
 		x.key(m.Name)
 	}
 	x.write("{\n  \"reviews\": [")
 	for log, err := range logs {
 		if err != nil {
-			return nil, fmt.Errorf("read the logs of pull requests: %w", err)
+			return fmt.Errorf("read the logs of pull requests: %w", err)
 		}
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		h := learning.Replay(log)
 		x.pull(ctx, &h)
@@ -65,7 +62,7 @@ func Seed3(ctx context.Context, w io.Writer, logs iter.Seq2[[]learning.Entry, er
 	x.write("],\n  \"summary\": ")
 	x.indented(x.summary(s), "  ")
 	x.write("\n}\n")
-	return s, x.err
+	return x.err
 }
 
 // seed3 writes the entries one by one.

@@ -201,8 +201,8 @@ type Row struct {
 	// AddressedShare is of the findings with a final outcome, and null without any.
 	AddressedShare   *float64 `json:"addressed_share"`
 	MedianFixSeconds *int64   `json:"median_fix_seconds"` // from the first review that had a finding; null without any
-	// The costs are null except for agents and models. CostPerAddressed is also null if no finding
-	// was addressed.
+	// The costs are null except for agents and models with a known cost. CostPerAddressed is also null
+	// if no finding was addressed.
 	CostUSD          *float64 `json:"cost_usd"`
 	CostPerAddressed *float64 `json:"cost_per_addressed_usd"`
 	// Missed counts what a model did not find and other models found: right findings of the same stage

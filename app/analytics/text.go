@@ -74,7 +74,7 @@ func wrapped(b *strings.Builder, lead, text string) {
 // block is a row in the text: lines to the left and to the right of its figures.
 type block struct {
 	left, right []string
-	figures     [3]string
+	figures     []string
 }
 
 // text writes the table.
@@ -84,7 +84,11 @@ func (t *Table) text(b *strings.Builder, alone bool) {
 		most = rowsOfOne
 	}
 	rows = rows[:min(len(rows), most)]
-	all := []block{{left: []string{strings.ToUpper(string(t.By))}, figures: [3]string{"SHOWN", "ADDRESSED", "FIXED IN"}, right: []string{"PRECISION"}}}
+	head := []string{"SHOWN", "ADDRESSED", "FIXED IN"}
+	if rows[0].Reviews != nil {
+		head = append([]string{"REVIEWS"}, head...)
+	}
+	all := []block{{left: []string{strings.ToUpper(string(t.By))}, figures: head, right: []string{"PRECISION"}}}
 	for i := range rows {
 		r := &rows[i]
 		all = append(all, r.block(printable(r.label(t.By)), t.By))
@@ -94,7 +98,7 @@ func (t *Table) text(b *strings.Builder, alone bool) {
 			}
 		}
 	}
-	var figures [3]int
+	figures := make([]int, len(head))
 	left, right := 0, 0
 	for _, x := range all {
 		for i, f := range x.figures {
@@ -142,12 +146,12 @@ func (t *Table) text(b *strings.Builder, alone bool) {
 }
 
 func (r *Row) block(name string, by By) block {
-	x := block{left: []string{name}, figures: [3]string{fmt.Sprint(r.Shown), r.addressed(), r.medianFix()}, right: precisions(r.Blocking, r.Other)}
+	x := block{left: []string{name}, figures: []string{fmt.Sprint(r.Shown), r.addressed(), r.medianFix()}, right: precisions(r.Blocking, r.Other)}
 	if r.Agent != "" {
 		x.left = append(x.left, "  "+printable(r.Agent))
 	}
 	if r.Reviews != nil {
-		x.right = append(x.right, count(*r.Reviews, "review"))
+		x.figures = append([]string{fmt.Sprint(*r.Reviews)}, x.figures...)
 	}
 	if by == ByAgent || by == ByModel {
 		if c := r.costs(); c != "" {

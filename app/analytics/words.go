@@ -23,49 +23,71 @@ func (s *Summary) title() string {
 	return of + " since " + s.Since.UTC().Format("2006-01-02")
 }
 
+// counted is a number of something.
+type counted struct {
+	what string
+	n    int
+}
+
+// some lists what is not zero.
+func some(all ...counted) string {
+	var parts []string
+	for _, c := range all {
+		if c.n != 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", c.what, c.n))
+		}
+	}
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
+}
+
 // reviews says how reviews ended.
 func (t *Totals) reviews() []fact {
 	d, a, h := t.Decisions, t.Automatic, t.Human
-	facts := []fact{
-		{"decisions", fmt.Sprintf("%d pass, %d pass with warnings, %d need fixes, %d fail", d.Pass, d.PassWithWarnings, d.NeedsFixes, d.Fail)},
-		{"models", fmt.Sprintf("%d approve, %d approve with notes, %d reject, %d leave it to people; no model took part in %d", a.Approve, a.ApproveWithNotes, a.Reject, a.Human, a.NoModels)},
-		{"people", fmt.Sprintf("%s, %s; on GitHub against the gate: %s, %s", count(h.Override, "override"), count(h.Reject, "reject"),
-			count(h.Approved, "approval"), count(h.ChangesRequested, "request")+" for changes")},
+	all := []fact{
+		{"decisions", some(counted{"pass", d.Pass}, counted{"pass with warnings", d.PassWithWarnings}, counted{"needs fixes", d.NeedsFixes}, counted{"fail", d.Fail})},
+		{"models", some(counted{"approve", a.Approve}, counted{"approve with notes", a.ApproveWithNotes}, counted{"reject", a.Reject},
+			counted{"leave it to people", a.Human}, counted{"take no part", a.NoModels})},
+		{"people", some(counted{"override", h.Override}, counted{"reject", h.Reject},
+			counted{"approve on GitHub what failed", h.Approved}, counted{"request changes on GitHub of what passed", h.ChangesRequested})},
 	}
 	if t.AverageFixIterations != nil {
-		facts = append(facts, fact{"fix attempts", fmt.Sprintf("%.1f on average, in %s that failed a review", *t.AverageFixIterations, count(t.Failed, "pull request"))})
+		all = append(all, fact{"fix attempts", fmt.Sprintf("%.1f on average, in %s that failed a review", *t.AverageFixIterations, count(t.Failed, "pull request"))})
 	}
-	if g := t.Green; g.PullRequests+g.NotYet > 0 {
-		says := fmt.Sprintf("none of %s that failed the first review", count(g.NotYet, "pull request"))
-		if g.MedianSeconds != nil {
-			says = fmt.Sprintf("median %s, 90 %% within %s, in %s that failed the first review", duration(*g.MedianSeconds), duration(*g.P90Seconds), count(g.PullRequests, "pull request"))
-			if g.NotYet > 0 {
-				says += fmt.Sprintf("; %d more did not pass yet", g.NotYet)
-			}
-		}
-		facts = append(facts, fact{"time to green", says})
+	if g := t.Green; g.MedianSeconds != nil {
+		all = append(all, fact{"time to green", fmt.Sprintf("median %s, 90 %% within %s, in %s that failed the first review",
+			duration(*g.MedianSeconds), duration(*g.P90Seconds), count(g.PullRequests, "pull request"))})
+	}
+	if n := t.Green.NotYet; n > 0 {
+		all = append(all, fact{"not yet green", count(n, "pull request") + " that failed the first review"})
 	}
 	if t.CostUSD > 0 {
-		facts = append(facts, fact{"cost", money(t.CostUSD) + " for questions to models"})
+		all = append(all, fact{"cost", money(t.CostUSD) + " for questions to models"})
 	}
-	return facts
+	return all
 }
 
 // findings says what became of findings.
 func (t *Totals) findings() []fact {
 	f := &t.Findings
 	o, d := f.Outcomes, f.Dismissals
-	facts := []fact{
-		{"shown", fmt.Sprintf("%d, and %d that were not shown", f.Shown, f.Unshown)},
-		{"addressed", fmt.Sprintf("%d fixed, %d accepted", o.Fixed, o.Accepted)},
-		{"dismissed", fmt.Sprintf("%d: %d as false positive, %d as won't fix, %d as duplicate, %d for another reason", o.Dismissed, d.FalsePositive, d.WontFix, d.Duplicate, d.Other)},
-		{"gone", fmt.Sprintf("%d withdrawn, %d obsolete, %d not raised again", o.Withdrawn, o.Obsolete, o.NotRaised)},
-		{"left", fmt.Sprintf("%d overridden, %d merged open, %d closed, %d open", o.Overridden, o.MergedOpen, o.Closed, o.Open)},
+	shown := fmt.Sprint(f.Shown)
+	if f.Unshown > 0 {
+		shown += fmt.Sprintf(", and %d that are not shown", f.Unshown)
+	}
+	all := []fact{
+		{"shown", shown},
+		{"addressed", some(counted{"fixed", o.Fixed}, counted{"accepted", o.Accepted})},
+		{"dismissed", some(counted{"false positive", d.FalsePositive}, counted{"won't fix", d.WontFix}, counted{"duplicate", d.Duplicate}, counted{"other reason", d.Other})},
+		{"gone", some(counted{"withdrawn", o.Withdrawn}, counted{"obsolete", o.Obsolete}, counted{"not raised again", o.NotRaised})},
+		{"left", some(counted{"overridden", o.Overridden}, counted{"merged open", o.MergedOpen}, counted{"closed", o.Closed}, counted{"open", o.Open})},
 	}
 	for _, p := range precisions(t.Blocking, t.Other) {
-		facts = append(facts, fact{"precision", p})
+		all = append(all, fact{"precision", p})
 	}
-	return facts
+	return all
 }
 
 // precisions says how often findings were right, blocking ones and others apart.
@@ -119,9 +141,9 @@ func (r *Row) costs() string {
 		parts = append(parts, fmt.Sprintf("missed %d", *r.Missed))
 	}
 	switch {
-	case r.CostPerAddressed != nil && *r.CostUSD > 0:
+	case r.CostPerAddressed != nil:
 		parts = append(parts, money(*r.CostPerAddressed)+" for each addressed finding")
-	case r.CostUSD != nil && *r.CostUSD > 0:
+	case r.CostUSD != nil:
 		parts = append(parts, money(*r.CostUSD)+" without an addressed finding")
 	}
 	return strings.Join(parts, "; ")
