@@ -7,6 +7,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // CSV writes the only table of a summary as RFC 4180 has it, with a header. What is unknown is an empty
@@ -75,9 +77,10 @@ func optional[N int | int64 | float64](n *N) string {
 	return fmt.Sprint(*n)
 }
 
-// harmless keeps spreadsheets from reading a text as a formula.
+// harmless keeps spreadsheets from reading a text as a formula, and terminals from obeying it.
 func harmless(s string) string {
-	if s != "" && strings.Contains("=+-@\t\r\n", s[:1]) {
+	s = plaintext.Printable(s)
+	if s != "" && strings.Contains("=+-@", s[:1]) {
 		return "'" + s
 	}
 	return s

@@ -1,6 +1,10 @@
 package analytics
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
+)
 
 // Hint is a sentence about what might be changed. Kind says what it is about. The text names rules,
 // models and services as they are; whoever shows it must escape it.
@@ -41,9 +45,9 @@ func (s *Summary) hints() (out []Hint) {
 		}
 	}
 	for _, c := range s.Probation {
-		what := "The rule " + c.Rule + " of " + c.Agent
+		what := "The rule " + named(c.Rule) + " of " + named(c.Agent)
 		if c.Rule == "" {
-			what = "The agent " + c.Agent
+			what = "The agent " + named(c.Agent)
 		}
 		add(HintProbation, "%s was right in %d of %d pull requests in which it was judged, by %d people. Set its mode to evaluate until it is better.",
 			what, c.Right, c.Judged.Judged, c.People)
@@ -52,10 +56,10 @@ func (s *Summary) hints() (out []Hint) {
 		m := &s.models[i]
 		wrong, right := m.Dismissals.FalsePositive, m.Addressed()
 		if n := wrong + right; n >= hintFindings && float64(wrong) >= hintFalseShare*float64(n) {
-			add(HintFalsePositives, "The model %s has many false positives: %d of %d judged findings. Improve its prompt, or review without it.", m.Name, wrong, n)
+			add(HintFalsePositives, "The model %s has many false positives: %d of %d judged findings. Improve its prompt, or review without it.", named(m.Name), wrong, n)
 		}
 		if n := *m.Missed + right; n >= hintFindings && float64(*m.Missed) >= hintMissedShare*float64(n) {
-			add(HintMissed, "The model %s misses much: it did not find %d of %d right findings about lines that it was asked about.", m.Name, *m.Missed, n)
+			add(HintMissed, "The model %s misses much: it did not find %d of %d right findings about lines that it was asked about.", named(m.Name), *m.Missed, n)
 		}
 	}
 	if a := s.Totals.AverageFixIterations; a != nil && *a > hintFixIterations && s.Totals.Failed >= hintFailed {
@@ -65,10 +69,13 @@ func (s *Summary) hints() (out []Hint) {
 		for _, i := range service.Issues {
 			if i.PullRequests >= hintIssuePulls {
 				add(HintCommonIssue, "The service %s keeps having %s: it was found in %d pull requests. Add it to the service's known patterns.",
-					service.Service, i.Name(), i.PullRequests)
+					named(service.Service), named(i.Name()), i.PullRequests)
 				break
 			}
 		}
 	}
 	return out
 }
+
+// named is a name in a hint, on one line and not too long to be read.
+func named(s string) string { return plaintext.CutLine(s, 60) }

@@ -14,7 +14,7 @@ const maxName = 120
 func Markdown(s *Summary) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s\n", s.title())
-	if len(s.Hints) > 0 {
+	if s.By == "" && len(s.Hints) > 0 {
 		b.WriteString("\n### What stands out\n\n")
 		for _, h := range s.Hints {
 			b.WriteString("- " + render.MarkdownText(h.Text, maxShown) + "\n")
@@ -127,7 +127,7 @@ func (r *Row) cells(by By) (out []string) {
 	if by == ByModel || by == ByAgent {
 		cost := dash
 		if r.CostPerAddressed != nil {
-			cost = money(*r.CostPerAddressed)
+			cost = render.MarkdownText(money(*r.CostPerAddressed), maxName)
 		}
 		out = append(out, cost)
 	}

@@ -19,7 +19,7 @@ const (
 func Text(s *Summary) string {
 	var b strings.Builder
 	b.WriteString(s.title() + "\n")
-	if len(s.Hints) > 0 {
+	if s.By == "" && len(s.Hints) > 0 {
 		b.WriteString("\nWhat stands out\n")
 		for _, h := range s.Hints {
 			wrapped(&b, "  - ", shown(h.Text))

@@ -75,7 +75,7 @@ func (t *Totals) findings() []fact {
 	o, d := f.Outcomes, f.Dismissals
 	shown := fmt.Sprint(f.Shown)
 	if f.Unshown > 0 {
-		shown += fmt.Sprintf(", and %d that are not shown", f.Unshown)
+		shown += fmt.Sprintf("; not shown %d", f.Unshown)
 	}
 	all := []fact{
 		{"shown", shown},
