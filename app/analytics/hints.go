@@ -34,13 +34,18 @@ const (
 	hintFailed        = 5 // pull requests for an average
 	hintIssuePulls    = 5
 	maxHintsOfAKind   = 5
+	maxProbationHints = 20
 )
 
 // hints says what stands out, the most urgent first.
 func (s *Summary) hints() (out []Hint) {
 	of := map[HintKind]int{}
 	add := func(kind HintKind, format string, args ...any) {
-		if of[kind]++; of[kind] <= maxHintsOfAKind {
+		most := maxHintsOfAKind
+		if kind == HintProbation {
+			most = maxProbationHints
+		}
+		if of[kind]++; of[kind] <= most {
 			out = append(out, Hint{kind, fmt.Sprintf(format, args...)})
 		}
 	}

@@ -84,7 +84,7 @@ func TestHints(t *testing.T) {
 		}
 	}
 	many := Summary{Probation: make(pipeline.List[Candidate], 30)}
-	if got := many.hints(); len(got) != maxHintsOfAKind {
+	if got := many.hints(); len(got) != maxProbationHints {
 		t.Errorf("%d hints of a kind", len(got))
 	}
 }

@@ -200,6 +200,10 @@ func TestNotices(t *testing.T) {
 		{Kind: NoticeHelp},
 		{Kind: NoticeStatus, Status: &status},
 		{Kind: NoticeStatus, Status: &Status{At: at, GaveUp: true, Left: 0, Limit: 1}},
+		{Kind: NoticeStatus, Status: &Status{At: at, Limit: 20, Lately: &Lately{
+			Days: 90, Reviews: 1412, PullRequests: 401, Blocked: 212, Overrides: 3, Shown: 980, Fixed: 600, Accepted: 20, Dismissed: 100, Others: 260, FalsePositives: 61,
+			Blocking: Judged{Judged: 62, Shown: 180, Enough: true, Right: 87, Low: 77, High: 93}, Other: Judged{Judged: 12, Shown: 210},
+		}}},
 		{Kind: NoticeStatus, Status: &Status{At: at, Limit: 1, Loop: &LoopStatus{Status: fixloop.Fixing, Attempt: 1, Max: 2, Turns: 3}}},
 		{Kind: NoticeStatus, Status: &Status{At: at, Limit: 1, Loop: &LoopStatus{Status: fixloop.Escalated, Attempt: 2, Max: 2}}},
 		{Kind: NoticeStatus, Status: &Status{At: at, Limit: 1, Loop: &LoopStatus{Status: fixloop.Complete}}},

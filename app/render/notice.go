@@ -92,8 +92,38 @@ type Status struct {
 	More      int                    `json:"more,omitempty"` // of these
 	ByHand    *pipeline.HandDecision `json:"by_hand,omitempty"`
 	Loop      *LoopStatus            `json:"fix_loop,omitempty"` // nil if there is nothing to report about it
+	Lately    *Lately                `json:"lately,omitempty"`   // nil if there is nothing to report about it
 	Left      int                    `json:"left"`               // commands this hour
 	Limit     int                    `json:"limit"`              // commands an hour
+}
+
+// Lately is what analytics say of the repository's last days.
+type Lately struct {
+	Days         int `json:"days"`
+	Reviews      int `json:"reviews"`
+	PullRequests int `json:"pull_requests"`
+	Blocked      int `json:"blocked"`   // reviews
+	Overrides    int `json:"overrides"` // by people
+	Shown        int `json:"shown"`     // findings; those below add up to it
+	Fixed        int `json:"fixed"`
+	Accepted     int `json:"accepted"`
+	Dismissed    int `json:"dismissed"`
+	Others       int `json:"others"`
+	// FalsePositives counts the dismissed findings that were wrong.
+	FalsePositives int    `json:"false_positives"`
+	Blocking       Judged `json:"blocking"`
+	Other          Judged `json:"not_blocking"`
+}
+
+// Judged is how often findings were right, by judged pull requests. The percentages are 0 unless
+// enough were judged.
+type Judged struct {
+	Judged int  `json:"judged"`
+	Shown  int  `json:"shown"` // pull requests with such a finding
+	Enough bool `json:"enough"`
+	Right  int  `json:"right_percent"`
+	Low    int  `json:"low_percent"` // of the interval of 95 %
+	High   int  `json:"high_percent"`
 }
 
 // LoopStatus is the state of the fix loop.
@@ -341,6 +371,11 @@ func (nw noticeWords) status(st *Status) items {
 	}
 	if st.More > 0 {
 		out = append(out, moreOf(st.More))
+	}
+	if l := st.Lately; l != nil {
+		add("status reviews", *l)
+		add("status findings", *l)
+		add("status precision", *l)
 	}
 	add("status left", struct {
 		Left, Limit int
