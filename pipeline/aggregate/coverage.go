@@ -105,9 +105,12 @@ func (f *item) madeBy() (out pipeline.List[pipeline.Maker]) {
 		return nil
 	}
 	for _, m := range f.each() {
-		if maker := (pipeline.Maker{Agent: m.Agent, Model: m.Model}); !slices.Contains(out, maker) {
-			out = append(out, maker)
+		i := slices.IndexFunc(out, func(known pipeline.Maker) bool { return known.Agent == m.Agent && known.Model == m.Model })
+		if i < 0 {
+			i = len(out)
+			out = append(out, pipeline.Maker{Agent: m.Agent, Model: m.Model})
 		}
+		out[i].Stated = max(out[i].Stated, m.stated())
 	}
 	slices.SortFunc(out, func(a, b pipeline.Maker) int {
 		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model))

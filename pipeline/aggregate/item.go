@@ -64,6 +64,24 @@ func (f *item) maker() source {
 	return s
 }
 
+// stated is the confidence that the finding's model stated, or 0 if that is unknown. For an earlier
+// finding that stays it is that of the earlier review: the confidence of a report is a rule's.
+func (f *item) stated() float64 {
+	switch {
+	case f.Model == "":
+		return 0
+	case !f.unraised:
+		return f.original.Confidence
+	}
+	stated := 0.0
+	for _, m := range f.original.FoundBy {
+		if m.Agent == f.Agent && m.Model == f.Model {
+			stated = max(stated, m.Stated)
+		}
+	}
+	return stated
+}
+
 // addReason adds a reason that nothing depends on to a finding.
 func (f *item) addReason(text string) { f.addReasonOf(pipeline.ReasonOther, text) }
 

@@ -144,7 +144,7 @@ func (a *Agent) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer
 		return none, &dispatch.MalformedError{Err: err}
 	}
 	out.Findings, out.ResidualConcerns, out.Voided = read.findings, read.concerns, read.voided
-	return dispatch.Answer{Output: out, Note: note(shown.notes(), read.notes(), instructions.notes(), seen.notes())}, nil
+	return dispatch.Answer{Output: out, Asked: shown.asked(), Note: note(shown.notes(), read.notes(), instructions.notes(), seen.notes())}, nil
 }
 
 func (a *Agent) stage() string {
