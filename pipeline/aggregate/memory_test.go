@@ -54,7 +54,7 @@ func TestMemoryHides(t *testing.T) {
 	if s.Reason != "hidden by M-12: it has threads of its own" || s.Finding.State != pipeline.StateSuppressed || !slices.ContainsFunc(before.Findings, func(f pipeline.Finding) bool { return f.ID == s.Finding.ID }) {
 		t.Errorf("%q, %s, %s", s.Reason, s.Finding.State, s.Finding.ID)
 	}
-	if diff := cmp.Diff(pipeline.List[pipeline.Maker]{{Agent: "quality", Model: "a"}}, s.Finding.FoundBy); diff != "" {
+	if diff := cmp.Diff(pipeline.List[pipeline.Maker]{{Agent: "quality", Model: "a", Stated: 0.75}}, s.Finding.FoundBy); diff != "" {
 		t.Error(diff)
 	}
 	if got := r.Memory; len(got) != 1 || got[0] != (pipeline.MemoryUse{Record: "M-12", Finding: s.Finding.ID, Effect: pipeline.MemoryHidden}) {

@@ -48,19 +48,17 @@ func TestAskedLinesOfAPart(t *testing.T) {
 	o := testOptions(&scripted{})
 	o.Tokens = 30_000
 	facts := change(large("a.go", 2000), large("b.go", 2000))
-	q, answer := "", []pipeline.AskedLines(nil)
 	m := o.Models[modelName].Model.(*scripted)
 	got, err := New(o).Review(t.Context(), testTask(facts))
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, answer = m.asked[0].Text, got.Asked
 	lines := 0
-	for _, r := range answer {
+	for _, r := range got.Asked {
 		lines += r.Last - r.First + 1
 	}
 	shown := 0
-	for line := range strings.Lines(q) {
+	for line := range strings.Lines(m.asked[0].Text) {
 		if sign, _, ok := strings.Cut(line, "|"); ok && (strings.HasPrefix(sign, "+") || strings.HasPrefix(sign, " ")) {
 			shown++
 		}
