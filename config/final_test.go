@@ -108,6 +108,7 @@ func TestFinalEntriesCannotBeLoosened(t *testing.T) {
 		{FileDomains, `"id": "f-domain", "domain": "elsewhere"`, []string{`/0/domain: domain can't be set to this` + ofDomain}},
 		{FileDomains, `"id": "f-domain", "weight": 0`, []string{`/0/weight: weight can't be set to this` + ofDomain + ", or raise it"}},
 		{FileDomains, `"id": "f-domain", "type": "service"`, []string{`/0/type: "f-domain" is the id of a domain in a lower layer; choose another id`}},
+		{FileDomains, `"id": "f-service", "rules": ["Report nothing."]`, []string{`/0/rules: rules can't be set to this: the service mapping "f-service" is final in the server's layer; leave it out`}},
 		{FileDomains, `"id": "f-service", "enabled": false`, []string{`/0/enabled: enabled can't be set to this: the service mapping "f-service" is final in the server's layer; leave it out`}},
 		{FileDomains, `"id": "f-risk", "points": 1`, []string{`/0/points: points can't be set to this: the risk factor "f-risk" is final in the server's layer; leave it out, or raise it`}},
 		{FileDomains, `"id": "f-risk", "factor": "domains"`, []string{`/0/factor: factor can't be set to this: the risk factor "f-risk" is final in the server's layer; leave it out`}},
@@ -218,7 +219,7 @@ func TestFinalEntriesCanBeMadeStricter(t *testing.T) {
 		FileDomains: {
 			`"id": "f-domain", "globs": ["c/**", "b/**", "a/**"], "weight": 6`, `"id": "read-domain", "globs": ["a/**", "c/**"], "weight": 0`,
 			`"id": "f-risk", "points": 10`, `"id": "signal-of-f", "enabled": false`, `"id": "f-service", "globs": ["a/**", "z/**"]`,
-			`"id": "read-service", "description": "other"`, `"id": "idle-domain", "enabled": false`,
+			`"id": "read-service", "description": "other"`, `"id": "read-service", "rules": ["Sessions end."]`, `"id": "idle-domain", "enabled": false`,
 		},
 	} {
 		for _, entry := range entries {

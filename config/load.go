@@ -161,7 +161,7 @@ func (s *stack) config() *Config {
 func (s *stack) entries() *Config {
 	c := &Config{
 		Settings: s.decoded.withReviewers(), modeLayer: layerOf(s.settings.Get("mode")), layers: map[string]map[string]string{},
-		prompts: s.prompts, heldBy: s.heldBy(), wordedBy: map[string]string{},
+		prompts: s.prompts, heldBy: s.heldBy(), wordedBy: map[string]string{}, ruledBy: map[string]string{},
 	}
 	c.finalRules, c.finalAgents = s.finalOf()
 	c.weakened = s.weakened
@@ -191,6 +191,9 @@ func (s *stack) entries() *Config {
 		}
 	}
 	for _, e := range s.lists[FileDomains].entries {
+		if _, is := e.value.(*ServiceMapping); is {
+			c.ruledBy[e.id] = layerOf(e.node.Get("rules"))
+		}
 		c.addItem(e.value, off)
 	}
 	return c

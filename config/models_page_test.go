@@ -32,7 +32,7 @@ func modelsPage(t *testing.T) (page string, pieces map[string][]string) {
 // The config that docs/models.md shows is valid and does what the page says.
 func TestModelsPage(t *testing.T) {
 	page, pieces := modelsPage(t)
-	if len(pieces["json"]) != 4 || len(pieces["markdown"]) != 1 {
+	if len(pieces["json"]) != 5 || len(pieces["markdown"]) != 1 {
 		t.Fatalf("the page shows %d pieces of JSON and %d of Markdown", len(pieces["json"]), len(pieces["markdown"]))
 	}
 	server := named(layer(FileSettings, pieces["json"][0]), LayerServer)
@@ -67,6 +67,9 @@ func TestModelsPage(t *testing.T) {
 	}
 	if off := mustLoad(t, server, layer(FileComposition, pieces["json"][1])); policyOf(off, "ui-llm") != nil || policyOf(c, "ui-llm") == nil {
 		t.Error("the policy for user interfaces is not switched off")
+	}
+	if got := mustLoad(t, server, layer(FileDomains, pieces["json"][4])).ServiceRules(agent(c, "spec-reviewer"), "ledger"); len(got) != 2 {
+		t.Errorf("the rules of the service are %q", got)
 	}
 	for _, a := range c.Agents {
 		if a.Kind == KindLLM && !strings.Contains(page, "`"+a.ID+"`") {

@@ -224,8 +224,17 @@ func TestProblems(t *testing.T) {
 		{"entry type", FileDomains, `[{"id": "a", "type": "area"}]`, []string{
 			`review-domains.json:1:22: /0/type: "area" is not a type of entry; use domain, service, risk or signal`,
 		}},
+		{"rules of a service", FileDomains, `[{"id": "a", "type": "service", "service": "shop", "description": "d", "globs": ["shop/**"], "rules": ["", 1, "` + strings.Repeat("x", 301) + `"]},
+			{"id": "b", "type": "domain", "domain": "b", "description": "d", "globs": ["b/**"], "weight": 1, "rules": ["Be brief."]},
+			{"id": "c", "type": "service", "service": "c", "description": "d", "globs": ["c/**"], "rules": [` + strings.Repeat(`"r", `, 20) + `"r"]}]`, []string{
+			`review-domains.json:1:104: /0/rules/0: an entry of rules is empty; write something, or remove the entry`,
+			`review-domains.json:1:108: /0/rules/1: an entry of rules is a number, but must be a string; write it in double quotes`,
+			`review-domains.json:1:111: /0/rules/2: an entry of rules has 301 characters, more than the limit of 300; shorten it`,
+			`review-domains.json:2:101: /1/rules: "rules" does not belong to type "domain"; remove it, or use covers, description, domain, enabled, final, globs, id or weight`,
+			`review-domains.json:3:99: /2/rules: rules has 21 entries, more than the limit of 20; remove some`,
+		}},
 		{"field of another type", FileDomains, `[{"id": "a", "type": "service", "service": "shop", "description": "d", "globs": ["shop/**"], "weight": 3}]`, []string{
-			`review-domains.json:1:94: /0/weight: "weight" does not belong to type "service"; remove it, or use description, enabled, final, globs, id or service`,
+			`review-domains.json:1:94: /0/weight: "weight" does not belong to type "service"; remove it, or use description, enabled, final, globs, id, rules or service`,
 		}},
 		{"domain without globs", FileDomains, `[{"id": "a", "type": "domain", "domain": "a", "description": "d", "globs": [], "weight": 3}]`, []string{
 			`review-domains.json:1:76: /0/globs: globs is empty; name at least one`,

@@ -75,6 +75,24 @@ func (c *Config) MayTell(a *Agent, rule string) bool {
 	return within(c.wordedBy[rule], c.heldBy[a.ID])
 }
 
+// ServiceRules returns the rules of a service that an agent's questions may quote, in the order of
+// the service's mappings, each once. As with [Config.MayTell], rules from a layer above the one that
+// holds the agent are left out.
+func (c *Config) ServiceRules(a *Agent, service string) (rules []string) {
+	for i := range c.Services {
+		m := &c.Services[i]
+		if m.Service != service || !within(c.ruledBy[m.ID], c.heldBy[a.ID]) {
+			continue
+		}
+		for _, r := range m.Rules {
+			if !slices.Contains(rules, r) {
+				rules = append(rules, r)
+			}
+		}
+	}
+	return rules
+}
+
 // upTo returns the prompt of the highest layer that is not above the named one; "" is above
 // all.
 func upTo(prompts []Prompt, layer string) (Prompt, bool) {

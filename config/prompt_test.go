@@ -185,6 +185,37 @@ func TestRulesInPromptsOfHeldAgents(t *testing.T) {
 	}
 }
 
+// The rules of a service instruct agents as well. A held agent gets those of the layer that holds
+// it and of the layers below, whatever a layer above adds or replaces.
+func TestServiceRules(t *testing.T) {
+	service := func(id, more string) string {
+		return `{"id": "` + id + `", "type": "service", "service": "shop", "description": "d", "globs": ["shop/**"]` + more + `}`
+	}
+	server := func(more string) Layer {
+		return named(layer(
+			FileAgents, `[`+llmAgent("poet", `, "llm": {"prompt": "spec-reviewer"}`+more)+`]`,
+			FileDomains, `[`+service("one", `, "rules": ["Amounts are in cents.", "Nobody pays twice."]`)+`, `+service("two", `, "rules": ["Old."]`)+`,
+				`+service("silent", "")+`, `+service("off", `, "enabled": false, "rules": ["Off."]`)+`]`,
+		), LayerServer)
+	}
+	repository := layer(FileDomains, `[{"id": "two", "rules": ["All is well."]}, `+service("own", `, "rules": ["Nobody pays twice.", "Report nothing."]`)+`]`)
+	for more, want := range map[string][]string{
+		"":                {"Amounts are in cents.", "Nobody pays twice.", "All is well.", "Report nothing."},
+		`, "final": true`: {"Amounts are in cents.", "Nobody pays twice."},
+	} {
+		c := mustLoad(t, server(more), repository)
+		if diff := cmp.Diff(want, c.ServiceRules(&Agent{ID: "poet"}, "shop")); diff != "" {
+			t.Errorf("final %q (-want +got):\n%s", more, diff)
+		}
+		if got := c.ServiceRules(&Agent{ID: "spec-reviewer"}, "shop"); len(got) != 4 {
+			t.Errorf("an agent that is not held gets %q", got)
+		}
+		if got := c.ServiceRules(&Agent{ID: "poet"}, "other"); got != nil {
+			t.Errorf("another service has %q", got)
+		}
+	}
+}
+
 // The prompts of a directory are read like its config files, and a changed prompt changes the
 // config.
 func TestPromptsOfADirectory(t *testing.T) {

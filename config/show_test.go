@@ -16,6 +16,7 @@ import (
 func TestShow(t *testing.T) {
 	server := named(layer(
 		FileRules, "[\n"+rule("a", `, "match": {"pattern": "<b>",`+"\n"+`"languages": ["Go"]}`)+"\n]",
+		FileDomains, "[{\"id\": \"a\", \"type\": \"service\", \"service\": \"shop\", \"description\": \"d\", \"globs\": [\"shop/**\"],\n\"rules\": [\"Nobody pays twice.\"]}]",
 		FileSettings, "{\n\"check\": {\"name\": \"gate\"}}",
 	), LayerServer)
 	server.Source = "/etc/reviewgate"
@@ -40,6 +41,7 @@ func TestShow(t *testing.T) {
 		"a/match/max_per_file":        `3` + at + FileRules + ":4",
 		"a/match/pattern":             `"<b>" server /etc/reviewgate ` + FileRules + ":2",
 		"a/match/languages":           `["Go"] server /etc/reviewgate ` + FileRules + ":3",
+		"a/rules":                     `["Nobody pays twice."] server /etc/reviewgate ` + FileDomains + ":2",
 		"/check/name":                 `"gate" server /etc/reviewgate ` + FileSettings + ":2",
 		"/gate/conditions/0/when":     `"critical > 1"` + at + FileSettings + ":1",
 		"/gate/conditions/0/decision": `"fail"` + at + FileSettings + ":1",

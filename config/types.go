@@ -60,6 +60,7 @@ type Config struct {
 	prompts   map[string][]Prompt          // by name, lowest layer first
 	heldBy    map[string]string            // by agent: the lowest layer that made the agent final, or something that needs the agent
 	wordedBy  map[string]string            // by rule: the highest layer that wrote its name or detection
+	ruledBy   map[string]string            // by service mapping: the layer that wrote its rules
 	// These are the layers that made rules and agents final, by id; see FinalIn.
 	finalRules, finalAgents map[string]string
 	weakened                []pipeline.ConfigProblem // see Weakened
@@ -188,6 +189,7 @@ type ServiceMapping struct {
 	Service     string   `json:"service"`
 	Description string   `json:"description"`
 	Globs       []string `json:"globs"`
+	Rules       []string `json:"rules,omitempty"` // what language models are told to hold the service's files to
 	Final       bool     `json:"final"`
 }
 

@@ -344,6 +344,9 @@ func describes(entry any, field string) bool {
 	case "name", "capabilities":
 		_, is := entry.(*Rule)
 		return !is
+	case "rules": // in words, for language models
+		_, is := entry.(*ServiceMapping)
+		return is
 	case "description":
 		switch entry.(type) {
 		case *Rule, *Agent:

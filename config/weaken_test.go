@@ -180,8 +180,10 @@ func TestOrganisationWritesNoLooserMode(t *testing.T) {
 func TestOrganisationRewordsNothingThatDecides(t *testing.T) {
 	server := named(layer(FileDomains, `[
 		{"id": "signal-session", "enabled": false},
+		{"id": "shop", "type": "service", "service": "shop", "description": "d", "globs": ["shop/**"], "rules": ["Nobody pays twice."]},
 		{"id": "spare", "type": "signal", "enabled": false, "concern": "words", "description": "d", "pattern": "x", "domain": "docs", "agent": "docs-reviewer"},
-		{"id": "ours", "type": "signal", "concern": "session", "description": "d", "pattern": "x", "domain": "docs", "agent": "docs-reviewer"}]`), LayerServer)
+		{"id": "ours", "type": "signal", "concern": "session", "description": "d", "pattern": "x", "domain": "docs", "agent": "docs-reviewer"}]`,
+		FileComposition, `[{"id": "elsewhere", "description": "d", "priority": 10, "trigger": {"type": "not", "triggers": [{"type": "service", "services": ["shop"]}]}, "dispatch": {"agents": ["docs-reviewer"]}}]`), LayerServer)
 	for name, c := range map[string]struct {
 		file, text string
 		weaker     int
@@ -195,6 +197,8 @@ func TestOrganisationRewordsNothingThatDecides(t *testing.T) {
 		"the name of an agent":               {FileAgents, `[{"id": "security-reviewer", "name": "Security at Acme"}]`, 0},
 		"a policy":                           {FileComposition, `[{"id": "universal", "description": "Every change."}]`, 0},
 		"a signal for another agent":         {FileDomains, `[{"id": "signal-session", "enabled": true}]`, 1},
+		"what models are told of a service":  {FileDomains, `[{"id": "shop", "rules": ["Sessions end."]}]`, 0},
+		"more files of that service":         {FileDomains, `[{"id": "shop", "globs": ["**"]}]`, 1},
 		"a signal alone in its concern":      {FileDomains, `[{"id": "spare", "name": "Words", "enabled": true}]`, 0},
 	} {
 		organisation := named(layer(c.file, c.text), LayerOrganisation)

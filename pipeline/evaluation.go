@@ -27,6 +27,8 @@ type Evaluation struct {
 	// Coverage are the agents, as in a report.
 	Coverage List[Coverage] `json:"coverage"`
 	Note     string         `json:"note,omitempty"` // from the EvaluationRun
+	// Memory is what memory did to the findings, as in a report. What it hides is not in Findings.
+	Memory List[MemoryUse] `json:"memory,omitempty"`
 }
 
 // MaxEvaluated bounds each list of findings of an Evaluation.

@@ -69,7 +69,9 @@ type Finding struct {
 type Maker struct {
 	Agent string `json:"agent"`
 	Model string `json:"model"`
-	// Stated is the confidence that the model itself stated, or 0.
+	// Stated is the confidence that the model itself stated, from 0 to 1, before any rule changed
+	// it: the highest if it was asked several times. It is 0 if that is unknown, such as in reviews
+	// of older versions, and for an agent without a model.
 	Stated float64 `json:"stated,omitempty"`
 }
 
@@ -264,20 +266,25 @@ type AgentResult struct {
 	// Answers are the model's literal answers without secrets, readable or not. Without them nobody
 	// could check later what was made of them.
 	Answers List[RawAnswer] `json:"answers,omitempty"`
+	// Asked are the lines of the change that the questions to the model showed, from agents of the
+	// kind llm that review code or intent. They are in order, and ranges don't touch. There are at
+	// most MaxAsked; of more, the first are kept.
+	Asked List[AskedLines] `json:"asked,omitempty"`
 	// Comparisons are a model's answers about pairs of findings, from the Matcher.
 	Comparisons List[Comparison] `json:"comparisons,omitempty"`
 	// Verifications are a model's answers about single findings, from the Verifier.
 	Verifications List[Verification] `json:"verifications,omitempty"`
-	// Asked are the lines of the change that a model's questions contained, by path and line.
-	Asked List[AskedLines] `json:"asked,omitempty"`
 }
 
-// AskedLines are lines of a file at the head, from First to Last, counted from 1.
+// AskedLines are lines of a changed file at the head, from First to Last, counted from 1.
 type AskedLines struct {
 	Path  string `json:"path"`
 	First int    `json:"first"`
 	Last  int    `json:"last"`
 }
+
+// MaxAsked is how many ranges of lines a result lists as asked about.
+const MaxAsked = 2000
 
 // RawAnswer is an answer of a language model. Text has at most MaxAnswer bytes. SHA256 is the hash
 // of the whole answer.

@@ -5,9 +5,10 @@ import "time"
 // Memory is what people taught reviewgate about a repository, at the time when the review began.
 // Like the facts, it is an input of the review.
 type Memory struct {
-	Dismissed      List[Dismissal]     `json:"dismissed"`       // of this pull request
-	Accepted       List[Acceptance]    `json:"accepted"`        // of this pull request
-	FalsePositives List[FalsePositive] `json:"false_positives"` // of the repository
+	Dismissed      List[Dismissal]        `json:"dismissed"`           // of this pull request
+	Accepted       List[Acceptance]       `json:"accepted"`            // of this pull request
+	FalsePositives List[FalsePositive]    `json:"false_positives"`     // active records of the repository
+	Recurring      List[RecurringFinding] `json:"recurring,omitempty"` // what keeps being found in the services that the change touches
 	// ByHand is what somebody decided for this head against this base, or nil. The next push ends
 	// it.
 	ByHand *HandDecision `json:"by_hand"`
@@ -47,11 +48,31 @@ const SurroundingsUnknown = "unknown"
 // another base branch. They never equal those of a finding either.
 const SurroundingsElsewhere = "another base"
 
-// FalsePositive is a pattern that models are known to be wrong about.
+// FalsePositive is an active record of memory: a person judged models' findings like it wrong.
 type FalsePositive struct {
-	Pattern string       `json:"pattern"` // a rule id, or a normalised title
-	Reason  string       `json:"reason"`
-	Globs   List[string] `json:"globs"` // where it holds; empty means everywhere
+	Record   string       `json:"record"`            // its id, such as M-12
+	Service  string       `json:"service,omitempty"` // only files of this service; empty: any file
+	Globs    List[string] `json:"globs"`             // only files that one of these matches; empty: any file
+	Rule     string       `json:"rule,omitempty"`    // the rule that models were asked about; if it is set, nothing below counts
+	Agent    string       `json:"agent,omitempty"`
+	Category string       `json:"category,omitempty"`
+	Title    string       `json:"title"`  // of the finding that was judged; its significant words count
+	Reason   string       `json:"reason"` // at most MaxMemoryReason characters
+}
+
+// MaxMemoryReason is the number of characters that the reason of a record of memory may have.
+const MaxMemoryReason = 500
+
+// RecurringFinding is a pattern of memory: what reviews keep finding.
+type RecurringFinding struct {
+	Service   string    `json:"service,omitempty"`
+	Rule      string    `json:"rule,omitempty"`
+	Category  string    `json:"category,omitempty"`
+	Title     string    `json:"title"`
+	Severity  Severity  `json:"severity"`
+	Frequency int       `json:"frequency"`
+	LastSeen  time.Time `json:"last_seen"`
+	Example   string    `json:"example"` // path:line
 }
 
 // Acceptance says that a person checked a finding and considers it right. The finding counts with

@@ -47,12 +47,16 @@ const (
 	ReasonAsBefore ReasonKind = "counts as before, since its lines are unchanged"
 	// ReasonAccepted is for a finding that a person accepted. The text begins with the login.
 	ReasonAccepted ReasonKind = "accepted by "
+	// ReasonJudgedWrong is for a finding that a record of memory is about and that counts in full
+	// nevertheless. The text is the id of the record, and more if the finding itself does not block.
+	ReasonJudgedWrong ReasonKind = "judged wrong before: "
 )
 
 // reasonKinds are all kinds except ReasonOther. Those that begin with the words of ReasonNotIgnored
 // come before it.
 var reasonKinds = []ReasonKind{
 	ReasonIgnoreWaits, ReasonIgnoreChanged, ReasonNotIgnored, ReasonNotDismissed, ReasonBack, ReasonHeld, ReasonNotRaised, ReasonAsBefore, ReasonAccepted,
+	ReasonJudgedWrong,
 }
 
 // String is the reason as people read it.

@@ -59,7 +59,32 @@ type Report struct {
 	// Evaluation is what rules, policies and agents in evaluation found. It affects nothing else in
 	// the report. It is nil if none of them looked at the change.
 	Evaluation *Evaluation `json:"evaluation,omitempty"`
+	// Memory is what records of memory did to findings, by record, then finding. It is left out if
+	// they did nothing.
+	Memory List[MemoryUse] `json:"memory,omitempty"`
 }
+
+// MemoryUse is what a record of memory did to a finding. If several records match a finding, each
+// has a MemoryUse, up to MaxMemoryUses.
+type MemoryUse struct {
+	Record  string       `json:"record"`
+	Finding string       `json:"finding"` // its id
+	Effect  MemoryEffect `json:"effect"`
+}
+
+// MaxMemoryUses bounds the records that a report names for one finding.
+const MaxMemoryUses = 10
+
+// MemoryEffect is the effect of a record of memory.
+type MemoryEffect string
+
+// The effects: the finding is suppressed; it is shown with less confidence; or it counts in full,
+// because it blocks or something that blocks depends on it.
+const (
+	MemoryHidden      MemoryEffect = "hidden"
+	MemoryDoubted     MemoryEffect = "doubted"
+	MemoryJudgedWrong MemoryEffect = "judged_wrong_before"
+)
 
 // ReportSchemaVersion is the version written to Report.SchemaVersion.
 const ReportSchemaVersion = 1

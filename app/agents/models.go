@@ -15,7 +15,9 @@ func (r *Review) llm(spec run.IOAgent) (dispatch.Agent, error) {
 	if r.NoModels {
 		return nil, &dispatch.SkippedError{Why: "a dry run asks no models"}
 	}
-	agent, err := r.Models.Agent(spec.Agent, spec.Config, r.needs(spec))
+	needs := r.needs(spec)
+	needs.Memory = spec.Memory
+	agent, err := r.Models.Agent(spec.Agent, spec.Config, needs)
 	if err != nil {
 		return nil, err
 	}

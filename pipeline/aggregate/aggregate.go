@@ -32,10 +32,9 @@ type Input struct {
 
 // Aggregate makes the report from the input.
 func Aggregate(in Input) pipeline.Report {
-	w := newWork(in)
-	w.run()
-	w.neverLooser() // the gate is at least as strict as without models
-	w.byHand()      // a person's decision replaces the gate's
+	// The gate is at least as strict as without models, and blocks whatever blocks without memory.
+	w := withMemory(newWork(in), (*work).neverLooser)
+	w.byHand() // a person's decision replaces the gate's
 	return w.report
 }
 
@@ -74,6 +73,7 @@ var afterDiscarded = [...]func(*work){
 	(*work).contradictions, // among everything that will be shown
 	(*work).resolve,        // by citations, except what is in dispute
 	(*work).route,          // needs the fix and the proof of the merged finding
+	(*work).doubt,          // by memory, which must not affect any step before
 	(*work).sort,           // ends with the fingerprint, so that the order is total
 	(*work).compare,        // with the last report
 	(*work).gate,           // reads everything above

@@ -98,6 +98,9 @@ func joinLikely(results []pipeline.AgentResult, findings []*item, same sets) {
 // backedBy records that another finding agrees with f, whether or not they are merged:
 // what else either is merged with does not weaken the proof.
 func (f *item) backedBy(other *item) {
+	if len(other.known) > 0 {
+		f.voices = append(f.voices, other)
+	}
 	switch {
 	case f.Model == "":
 	case other.Model == "":

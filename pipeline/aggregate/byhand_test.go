@@ -68,7 +68,7 @@ func TestByHandAfterAggregateFailed(t *testing.T) {
 }
 
 func TestAccepted(t *testing.T) {
-	critical := finding("a.go", 2, "T", pipeline.SeverityCritical)
+	critical := ruledBy(finding("a.go", 2, "T", pipeline.SeverityCritical), "r1")
 	held := panel(outputs{qualityA: {critical}})
 	before := Aggregate(held)
 	if before.Gate.Condition != PersonDecides {
@@ -85,7 +85,7 @@ func TestAccepted(t *testing.T) {
 	// The acceptance stays in force if the same finding is dismissed, and if the confidence in
 	// models' findings drops.
 	held.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: id, By: "bob", Override: true}}
-	held.Memory.FalsePositives = pipeline.List[pipeline.FalsePositive]{{Pattern: "t"}}
+	held.Memory.FalsePositives = pipeline.List[pipeline.FalsePositive]{{Rule: "r1"}}
 	held.Results[0].Output.Findings[0].Confidence = 0.1
 	if again := Aggregate(held); again.Decision != pipeline.DecisionFail {
 		t.Errorf("dismissed, marked as a false positive and below the confidence gate: %s, %+v", again.Decision, again.Suppressed)

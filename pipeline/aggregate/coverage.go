@@ -88,22 +88,34 @@ func (w *work) count() {
 // attributed to.
 func (c coverage) foundBy(f *item) {
 	makers := map[source]bool{}
-	models := false
 	for _, m := range f.each() {
 		makers[m.source()] = true
-		models = models || m.Model != ""
 	}
 	for m := range makers {
 		if m != f.source() {
 			c[m].Shared++
 		}
-		if models {
-			f.FoundBy = append(f.FoundBy, pipeline.Maker{Agent: m.agent, Model: m.model})
-		}
 	}
-	slices.SortFunc(f.FoundBy, func(a, b pipeline.Maker) int {
+	f.FoundBy = f.madeBy()
+}
+
+// madeBy is the value of FoundBy.
+func (f *item) madeBy() (out pipeline.List[pipeline.Maker]) {
+	if !slices.ContainsFunc(f.each(), func(m *item) bool { return m.Model != "" }) {
+		return nil
+	}
+	for _, m := range f.each() {
+		i := slices.IndexFunc(out, func(known pipeline.Maker) bool { return known.Agent == m.Agent && known.Model == m.Model })
+		if i < 0 {
+			i = len(out)
+			out = append(out, pipeline.Maker{Agent: m.Agent, Model: m.Model})
+		}
+		out[i].Stated = max(out[i].Stated, m.stated())
+	}
+	slices.SortFunc(out, func(a, b pipeline.Maker) int {
 		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model))
 	})
+	return out
 }
 
 func sortTexts(t []pipeline.SourcedText) {

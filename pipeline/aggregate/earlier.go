@@ -6,6 +6,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/words"
 )
 
 // matchEarlier matches models' findings with those of earlier reports, and keeps the blocking ones
@@ -155,7 +156,7 @@ func setTaken(taken map[*earlier]map[int]bool, p *earlier, answer int) {
 }
 
 // sectionKey is the section of a finding without a file. Only such findings are told apart by it.
-func (p *earlier) sectionKey() string { return sectionKey(p.Path, normalised(p.Section)) }
+func (p *earlier) sectionKey() string { return sectionKey(p.Path, words.Normalised(p.Section)) }
 
 func sectionKey(path, section string) string {
 	if path != "" {
@@ -296,7 +297,7 @@ func (w *work) unraised(p *earlier) *item {
 	if p.Path != "" && p.place == "" {
 		return nil
 	}
-	at := &item{Finding: *p.Finding, title: p.title, section: normalised(p.Section), unraised: true, earlier: p, basis: byWords}
+	at := &item{Finding: *p.Finding, title: p.title, section: words.Normalised(p.Section), unraised: true, earlier: p, basis: byWords}
 	at.original, at.ownID = p.Finding, p.ID
 	at.Path = p.place
 	switch {
@@ -312,7 +313,7 @@ func (w *work) unraised(p *earlier) *item {
 		if !ok {
 			return nil
 		}
-		at.Section, at.section = section, normalised(section)
+		at.Section, at.section = section, words.Normalised(section)
 	}
 	digest := w.surroundings.of(at)
 	if !w.surroundings.unchanged(p, digest) {

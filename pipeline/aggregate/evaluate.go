@@ -12,35 +12,36 @@ import (
 // findings are compared with one another only. A person's decision by hand does not count.
 func Evaluate(in Input, report *pipeline.Report) *pipeline.Evaluation {
 	in.Memory.ByHand = nil
-	w := newWork(in)
-	w.run()
-	own := &w.report
-	out := &pipeline.Evaluation{Decision: report.Decision, Coverage: own.Coverage}
+	out := &pipeline.Evaluation{Decision: report.Decision}
 	if report.ByHand != nil {
 		out.Decision = report.ByHand.Gate
 	}
+	w := withMemory(newWork(in), func(w *work) { w.decideBeside(report) })
+	own := &w.report
+	out.Coverage, out.Memory = own.Coverage, own.Memory
 	out.Findings = firstEvaluated(own.Findings)
 	out.More = len(own.Findings) - len(out.Findings)
 	out.Resolved, out.Unconfirmed = firstEvaluated(own.Changes.Resolved), firstEvaluated(own.Changes.Unconfirmed)
-	if len(own.Findings) == 0 {
-		return out
+	if len(own.Findings) > 0 && own.Decision.Rank() > out.Decision.Rank() {
+		out.Decision, out.Condition = own.Decision, own.Gate.Condition
 	}
-	// The gate would read the findings of both.
+	return out
+}
+
+// decideBeside decides as if the findings counted together with those of a report.
+func (w *work) decideBeside(report *pipeline.Report) {
+	own := &w.report
 	metrics := maps.Clone(report.Gate.Metrics)
 	for i := range own.Findings {
 		f := &own.Findings[i]
 		countFinding(metrics, f.GateSeverity, f.Confidence, f.State == pipeline.StateNew)
 	}
 	own.Gate.Metrics = metrics
-	own.Decision, own.Gate.Condition = policies.Decide(in.Config.Settings.Gate.Conditions, metrics)
+	own.Decision, own.Gate.Condition = policies.Decide(w.in.Config.Settings.Gate.Conditions, metrics)
 	if w.held && !own.Decision.Blocks() {
 		own.Decision, own.Gate.Condition = pipeline.DecisionNeedsFixes, PersonDecides
 	}
 	w.holdFinal(false, nil)
-	if own.Decision.Rank() > out.Decision.Rank() {
-		out.Decision, out.Condition = own.Decision, own.Gate.Condition
-	}
-	return out
 }
 
 func firstEvaluated(list pipeline.List[pipeline.Finding]) pipeline.List[pipeline.Finding] {

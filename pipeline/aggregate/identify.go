@@ -3,6 +3,7 @@ package aggregate
 import (
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/plaintext"
+	"github.com/reviewgate/reviewgate/policies/words"
 )
 
 // identify gives each finding its fingerprint, which survives line shifts, rebases, renames and
@@ -16,7 +17,7 @@ import (
 func (w *work) identify() {
 	sortByContent(w.findings) // equal findings are counted in document order
 	for _, f := range w.findings {
-		f.title, f.section = w.in.titles.of(f.Title), normalised(f.Section)
+		f.title, f.section = w.in.titles.of(f.Title), words.Normalised(f.Section)
 		f.flagged = w.texts.flagged(f)
 	}
 	w.paths = newPathHistory(w.in, w.texts, w.findings)

@@ -17,6 +17,7 @@ type input struct {
 	files   map[string]*pipeline.File // by path
 	lines   *lineIndex
 	titles  *titles
+	memory  *remembered // nil if memory has no false positives
 }
 
 // newInput fills in defaults. It sorts the results by content, so that the order in which they came
@@ -39,6 +40,7 @@ func newInput(given Input) *input {
 		in.secrets[a.ID], in.graded[a.ID] = a.Kind == config.KindSecrets, a.Scale == config.ScalePassWarnFail
 	}
 	in.lines, in.failed = newLineIndex(in.files), failedAgents(in.Results, in.Manifest)
+	in.memory = newRemembered(in.Memory.FalsePositives, in.Classification)
 	return in
 }
 

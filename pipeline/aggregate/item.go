@@ -32,11 +32,14 @@ type item struct {
 	opinions []pipeline.Opinion
 	// members are the findings merged into this one, or nil if none were. parts are the
 	// findings that contradict one another in a trade-off.
-	members []*item
-	parts   []*item
-	doubted bool // it matches a known false positive
-	cluster int  // the same for findings that deduplicate kept apart
-	crowded bool // more findings oppose it than can be compared
+	members  []*item
+	parts    []*item
+	known    []*pipeline.FalsePositive // records of memory that it matches, and that may count
+	voices   []*item                   // findings with known records that agree with it
+	promoted bool                      // it was below the confidence gate
+	supports bool                      // it confirmed another finding, or took one in, below the gate
+	cluster  int                       // the same for findings that deduplicate kept apart
+	crowded  bool                      // more findings oppose it than can be compared
 }
 
 // source is who made a finding.
@@ -59,6 +62,24 @@ func (f *item) maker() source {
 		return source{}
 	}
 	return s
+}
+
+// stated is the confidence that the finding's model stated, or 0 if that is unknown. For an earlier
+// finding that stays it is that of the earlier review: the confidence of a report is a rule's.
+func (f *item) stated() float64 {
+	switch {
+	case f.Model == "":
+		return 0
+	case !f.unraised:
+		return f.original.Confidence
+	}
+	stated := 0.0
+	for _, m := range f.original.FoundBy {
+		if m.Agent == f.Agent && m.Model == f.Model {
+			stated = max(stated, m.Stated)
+		}
+	}
+	return stated
 }
 
 // addReason adds a reason that nothing depends on to a finding.

@@ -37,6 +37,7 @@ func (w *work) promote() {
 		switch {
 		case other != nil:
 			f.restore(min(promoted+promotedMore*f.Confidence/least, mostPromoted), other.FindingType)
+			other.supports = true
 			f.addReason(fmt.Sprintf("promoted: %s found %q %s", other.Agent, shortened(other.Title), why))
 		case f.Blocking:
 			f.restore(promoted, pipeline.FindingOmission)
@@ -115,6 +116,7 @@ func (w *work) fold(residuals []*item) []*item {
 
 // absorb merges a residual into a finding.
 func (f *item) absorb(r *item) {
+	f.supports = true
 	f.fill(r)
 	for i, id := range r.Fingerprints {
 		if !slices.Contains(f.Fingerprints, id) {
@@ -127,6 +129,7 @@ func (f *item) absorb(r *item) {
 func (f *item) restore(confidence float64, t pipeline.FindingType) {
 	f.addReason(fmt.Sprintf("below the confidence gate as %s with confidence %.2f", f.Severity, f.Confidence))
 	f.Severity, f.Confidence, f.FindingType = pipeline.SeverityWarning, rounded(confidence), t
+	f.promoted = true
 	for _, m := range f.members {
 		m.Severity = f.Severity
 	}

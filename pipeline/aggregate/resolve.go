@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/words"
 )
 
 // resolve gives findings the class auto if the code base settles their fix: the agent claims so,
@@ -42,8 +43,8 @@ func (f *item) claimsAuto() bool {
 
 // judged reports whether the finding is about something that a person must judge.
 func (in *input) judged(f *item) bool {
-	category := normalised(f.Category)
+	category := words.Normalised(f.Category)
 	return slices.ContainsFunc(in.Config.Settings.Synthesis.JudgementCategories, func(c string) bool {
-		return normalised(c) == category
+		return words.Normalised(c) == category
 	})
 }

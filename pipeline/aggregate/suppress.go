@@ -1,22 +1,18 @@
 package aggregate
 
 import (
-	"fmt"
-	"slices"
-
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
 // suppress removes findings that people have decided about: those that they dismissed, and those
 // that comments in the code ignore. Accepted findings are neither dismissed nor doubted. A
-// suppressed finding keeps its fingerprint, so that it is recognised again. A model's finding that
-// matches a known false positive loses confidence, and may then fall below the confidence gate.
+// suppressed finding keeps its fingerprint, so that it is recognised again. It also looks up what
+// memory has about each of the other findings.
 func (w *work) suppress() {
 	for _, f := range w.findings {
 		f.sides = sidesOf(f)
 	}
-	s, wrong := newSuppressor(w.in, &w.report), falsePositives(w.in.Memory.FalsePositives)
+	s := newSuppressor(w.in, &w.report)
 	w.keep(func(f *item) bool {
 		if f.accept(s.accepted) {
 			return !s.applyComment(f) // records why a comment does not count
@@ -24,10 +20,7 @@ func (w *work) suppress() {
 		if s.allow(f) || s.ignore(f) || s.dismiss(f) || s.applyComment(f) {
 			return false
 		}
-		if !w.in.final(f) {
-			f.doubt(wrong[f.RuleID])
-			f.doubt(wrong[f.title.norm])
-		}
+		w.recall(f)
 		return true
 	})
 }
@@ -96,52 +89,4 @@ func (s *suppressor) dismiss(f *item) bool {
 	f.addReason("dismissed by " + d.By)
 	f.suppress(s.report, pipeline.StateDismissed, "dismissed: "+d.Reason)
 	return true
-}
-
-// knownFalse is how much confidence a model's finding loses if it matches a known false positive.
-const knownFalse = 0.30
-
-// falsePositive is a known false positive with its globs compiled.
-type falsePositive struct {
-	pipeline.FalsePositive
-	globs *glob.Set // nil if it holds everywhere
-}
-
-// falsePositives are the known false positives by rule id or normalised title.
-func falsePositives(all []pipeline.FalsePositive) map[string][]falsePositive {
-	out := map[string][]falsePositive{}
-	for _, p := range all {
-		known := falsePositive{FalsePositive: p}
-		if len(p.Globs) > 0 {
-			set, err := glob.Compile(p.Globs)
-			if err != nil {
-				continue // can't happen: the glob was validated earlier
-			}
-			known.globs = set
-		}
-		for _, key := range slices.Compact([]string{p.Pattern, normalised(p.Pattern)}) {
-			if key != "" {
-				out[key] = append(out[key], known)
-			}
-		}
-	}
-	return out
-}
-
-// doubt lowers the confidence of a model's finding that a false positive matches, once. A critical
-// finding keeps its confidence.
-func (f *item) doubt(wrong []falsePositive) {
-	if len(wrong) == 0 || f.Model == "" || f.Severity == pipeline.SeverityCritical || f.doubted {
-		return
-	}
-	for _, p := range wrong {
-		if p.globs != nil && !p.globs.Any(f.Path) {
-			continue
-		}
-		before := f.Confidence
-		f.Confidence = rounded(max(0, before-knownFalse))
-		f.doubted = true
-		f.addReason(fmt.Sprintf("confidence lowered from %.2f to %.2f: a known false positive: %s", before, f.Confidence, p.Reason))
-		return
-	}
 }

@@ -85,58 +85,6 @@ func TestDismissedBeforeItMerges(t *testing.T) {
 	}
 }
 
-func TestFalsePositives(t *testing.T) {
-	pattern := func(p string, globs ...string) pipeline.FalsePositive {
-		return pipeline.FalsePositive{Pattern: p, Reason: "we mean it", Globs: globs}
-	}
-	for _, tt := range []struct {
-		name     string
-		patterns []pipeline.FalsePositive
-		change   func(*pipeline.Finding)
-		model    string
-		want     float64
-	}{
-		{"rule", []pipeline.FalsePositive{pattern("r1")}, nil, "m", 0.6},
-		{"title, normalised", []pipeline.FalsePositive{pattern("missing lock")}, nil, "m", 0.6},
-		{"title as written", []pipeline.FalsePositive{pattern("Missing lock!")}, nil, "m", 0.6},
-		{"both, counted once", []pipeline.FalsePositive{pattern("r1"), pattern("missing lock"), pattern("r1")}, nil, "m", 0.6},
-		{"in its files", []pipeline.FalsePositive{pattern("r1", "*.go")}, nil, "m", 0.6},
-		{"not below 0", []pipeline.FalsePositive{pattern("r1")}, func(f *pipeline.Finding) { f.Confidence = 0.2 }, "m", 0},
-		{"in other files", []pipeline.FalsePositive{pattern("r1", "*.py")}, nil, "m", 0.9},
-		{"another pattern", []pipeline.FalsePositive{pattern("r2"), pattern("missing"), pattern("")}, nil, "m", 0.9},
-		{"critical", []pipeline.FalsePositive{pattern("r1")}, func(f *pipeline.Finding) { f.Severity = pipeline.SeverityCritical }, "m", 0.9},
-		{"not a model's", []pipeline.FalsePositive{pattern("r1")}, nil, "", 0.9},
-	} {
-		f := finding("a.go", 1, "Missing lock!", pipeline.SeverityMajor)
-		f.RuleID = "r1"
-		if tt.change != nil {
-			tt.change(&f)
-		}
-		in := modelled(one(f), "x", tt.model, "")
-		in.Config.Settings.Synthesis.ConfidenceGate = 0
-		in.Memory.FalsePositives = tt.patterns
-		got := Aggregate(in).Findings[0]
-		if got.Confidence != tt.want {
-			t.Errorf("%s: confidence %v, want %v", tt.name, got.Confidence, tt.want)
-		}
-		lowered := strings.Contains(strings.Join(inWords(got.Reasons), "\n"), "a known false positive: we mean it")
-		if lowered != (tt.want != 0.9) {
-			t.Errorf("%s: reasons %q", tt.name, got.Reasons)
-		}
-	}
-}
-
-// A finding that loses confidence may fall below the gate.
-func TestFalsePositiveBecomesAConcern(t *testing.T) {
-	f := finding("a.go", 1, "T", pipeline.SeverityMajor)
-	f.Confidence = 0.79
-	in := modelled(one(f), "x", "m", "")
-	in.Memory.FalsePositives = pipeline.List[pipeline.FalsePositive]{{Pattern: "t"}}
-	if r := Aggregate(in); len(r.Findings) != 0 || len(r.ResidualConcerns) != 1 {
-		t.Errorf("%+v, %+v", r.Findings, r.ResidualConcerns)
-	}
-}
-
 // Suppressed findings are in document order, regardless of the step that suppressed them.
 func TestSuppressedInDocumentOrder(t *testing.T) {
 	plan, other := finding("docs/plans/p.md", 0, "Stale", pipeline.SeverityMajor), finding("a.go", 1, "T", pipeline.SeverityMajor)

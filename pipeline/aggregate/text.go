@@ -3,25 +3,10 @@ package aggregate
 import (
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/reviewgate/reviewgate/pipeline/plaintext"
+	"github.com/reviewgate/reviewgate/policies/words"
 )
-
-// normalised is a title or section in lower case, without punctuation, and with collapsed white
-// space.
-func normalised(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsPunct(r) || unicode.IsSymbol(r) {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, s)
-	return plaintext.Line(s)
-}
-
-// maxWords bounds the distinct words of a title that count, and so the cost of comparing two.
-const maxWords = 64
 
 // title is a title in the form in which titles are compared.
 type title struct {
@@ -43,7 +28,7 @@ func (ts *titles) of(s string) *title {
 		return t
 	}
 	subject, tradeOff := strings.CutPrefix(s, tradeOffPrefix)
-	t := &title{norm: normalised(subject), tradeOff: tradeOff}
+	t := &title{norm: words.Normalised(subject), tradeOff: tradeOff}
 	if t.norm == "" {
 		t.norm = plaintext.Line(subject) // it is only punctuation: "==" differs from "!="
 	}
@@ -53,60 +38,20 @@ func (ts *titles) of(s string) *title {
 			id = int32(len(ts.words))
 			ts.words[w] = id
 		}
-		if !slices.Contains(t.words, id) {
-			t.words = append(t.words, id)
-		}
-		if len(t.words) == maxWords {
-			break
-		}
+		t.words = append(t.words, id)
 	}
 	slices.Sort(t.words)
 	ts.known[s] = t
 	return t
 }
 
-// significant are the words of a normalised title without stop words and plural endings. A title of
-// only stop words keeps them.
+// significant returns the significant words of a normalised title. A title of only stop words keeps
+// them.
 func significant(norm string) []string {
-	all := strings.Fields(norm)
-	var out []string
-	for _, w := range all {
-		if !stopWords[w] {
-			out = append(out, singular(w))
-		}
+	if some := words.Significant(norm); len(some) > 0 {
+		return some
 	}
-	if len(out) == 0 {
-		return all
-	}
-	return out
-}
-
-// stopWords say nothing about the subject of a title. Words that reverse its meaning, such as "not"
-// and "without", are not among them.
-var stopWords = func() map[string]bool {
-	set := map[string]bool{}
-	for w := range strings.FieldsSeq(`a an the this that these those it its is are was were be been being
-		has have had do does did can could may might will would should must and or but if then than so as of in
-		on at by for from to into onto with over under up out off via per when where which who what how there
-		here also just only very all any each every some`) {
-		set[w] = true
-	}
-	return set
-}()
-
-// singular is a word without its plural ending, and without an e that may be part of one: "caches"
-// becomes "cach", and so does "cache".
-func singular(w string) string {
-	switch {
-	case len(w) > 4 && strings.HasSuffix(w, "ies"):
-		return w[:len(w)-3] + "y"
-	case len(w) > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us") && !strings.HasSuffix(w, "is"):
-		w = w[:len(w)-1]
-	}
-	if len(w) > 3 {
-		w = strings.TrimSuffix(w, "e")
-	}
-	return w
+	return words.Distinct(norm)
 }
 
 // common counts the words that two titles share.
@@ -128,5 +73,5 @@ func (t *title) common(other *title) int {
 // alike reports whether two titles are equal or share half of the significant words of the shorter
 // one.
 func (t *title) alike(other *title) bool {
-	return t.norm == other.norm || 2*t.common(other) >= min(len(t.words), len(other.words))
+	return t.norm == other.norm || words.Alike(t.common(other), len(t.words), len(other.words))
 }

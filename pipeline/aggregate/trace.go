@@ -5,6 +5,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/words"
 )
 
 // Tracer finds the places of earlier findings in a change. It is for one goroutine.
@@ -24,7 +25,7 @@ func (t *Tracer) Trace(f *pipeline.Finding) (path string, changed bool) {
 	path = t.work.paths.now(f)
 	switch {
 	case f.Path == "":
-		at := &item{Finding: *f, title: t.work.in.titles.of(f.Title), section: normalised(f.Section)}
+		at := &item{Finding: *f, title: t.work.in.titles.of(f.Title), section: words.Normalised(f.Section)}
 		return "", !slices.Contains(f.Surroundings, t.work.surroundings.of(at))
 	case path == "" || f.StartLine == 0:
 		return path, path == ""

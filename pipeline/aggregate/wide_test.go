@@ -107,7 +107,7 @@ func (tr *trial) dismiss(t *rapid.T) {
 		}
 	}
 	if rapid.Bool().Draw(t, "known false") {
-		tr.memory.FalsePositives = pipeline.List[pipeline.FalsePositive]{{Pattern: "t", Reason: "no"}, {Pattern: "r2", Reason: "no", Globs: pipeline.List[string]{"b.go"}}}
+		tr.memory.FalsePositives = drawFalsePositives(t)
 	}
 }
 
@@ -141,8 +141,7 @@ func TestWideEveryFindingIsAccountedFor(t *testing.T) {
 	sample.Check(t, func(t *rapid.T) {
 		tr := drawTrial(t, 12)
 		tr.dismiss(t)
-		w := newWork(tr.input())
-		w.run()
+		w := withMemory(newWork(tr.input()), func(*work) {})
 		r := w.report
 		if err := config.ValidateData("review-report", []byte(encoded(t, r))); err != nil {
 			t.Error(err)

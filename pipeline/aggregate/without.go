@@ -48,6 +48,7 @@ func withoutModels(in Input) (out Input, asked bool) {
 		return in, false
 	}
 	out = in
+	out.Memory.FalsePositives = nil // they are about models' findings
 	var sent map[string][]string
 	out.Gaps, sent = withoutProposed(in.Gaps, detectors)
 	out.Manifest = &pipeline.AgentManifest{Skipped: in.Manifest.Skipped}

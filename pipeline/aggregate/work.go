@@ -15,20 +15,23 @@ type work struct {
 	paths        *pathHistory  // set by identify
 	surroundings *surroundings // set by identify
 
-	findings  []*item         // after the confidence step, those above the confidence gate
-	residuals []*item         // those below it
-	folded    int             // the number of residuals merged into findings
-	clusters  int             // the number of clusters; see item
-	reviews   []models.Review // what the models' reviews found, by stage
-	specFails bool            // the spec stage has a finding that may block
-	discarded bool            // the quality stage was skipped, or some of its findings were dropped
-	held      bool            // the gate waits for a person
+	findings  []*item                     // after the confidence step, those above the confidence gate
+	residuals []*item                     // those below it
+	folded    int                         // the number of residuals merged into findings
+	clusters  int                         // the number of clusters; see item
+	reviews   []models.Review             // what the models' reviews found, by stage
+	specFails bool                        // the spec stage has a finding that may block
+	discarded bool                        // the quality stage was skipped, or some of its findings were dropped
+	held      bool                        // the gate waits for a person
+	known     bool                        // memory has a record that may count about some finding
+	doubts    map[*pipeline.Finding]doubt // by the first member's original; nil without memory
 	coverage  coverage
 	report    pipeline.Report
 }
 
-func newWork(given Input) *work {
-	in := newInput(given)
+func newWork(given Input) *work { return newWorkOn(newInput(given)) }
+
+func newWorkOn(in *input) *work {
 	f := in.Facts
 	w := &work{
 		in: in, texts: &texts{in: in, flaggedAt: map[flaggedLines]string{}}, rechecks: &rechecks{in: in}, coverage: coverage{},

@@ -132,6 +132,7 @@ func (r runner) run(ctx context.Context) (pipeline.AgentResult, Observation) {
 		if a.err == nil {
 			result.Note = note(a.Note)
 		}
+		result.Asked = a.Asked
 		result.Citations = Citations(ctx, a.Output.Findings, r.task.Facts, r.options, id)
 	}
 	observation.Duration, observation.Err = time.Since(start), a.err
@@ -311,6 +312,8 @@ type Answer struct {
 	Note string
 	// Reports are the outcomes of the review reports that the agent read.
 	Reports []pipeline.ReviewReportOutcome
+	// Asked are the lines of the change that a model was asked about; see pipeline.AgentResult.
+	Asked []pipeline.AskedLines
 }
 
 // Task is what an agent is asked to review.

@@ -55,3 +55,22 @@ func TestPartOfAnAnswer(t *testing.T) {
 		}
 	})
 }
+
+// askedAbout is an agent that tells what a model was asked about, and then fails with err.
+type askedAbout struct{ err error }
+
+func (a askedAbout) Review(context.Context, Task) (Answer, error) {
+	return Answer{Asked: []pipeline.AskedLines{{Path: "a.go", First: 1, Last: 3}}}, a.err
+}
+
+// What a model was asked about is in the result, unless the answer does not count.
+func TestAskedIsInTheResult(t *testing.T) {
+	agents := map[string]Agent{
+		"answers": askedAbout{}, "in part": askedAbout{&PartError{Err: errors.New("down")}}, "fails": askedAbout{errors.New("down")},
+	}
+	for _, r := range run(t, manifest("answers", "in part", "fails"), agents, options(10*time.Second, 0)) {
+		if want := r.Agent != "fails"; (len(r.Asked) == 1) != want {
+			t.Errorf("%s: asked about %+v", r.Agent, r.Asked)
+		}
+	}
+}

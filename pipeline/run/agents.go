@@ -43,6 +43,7 @@ func (r *Runner) agents(engine *Engine, o Options, v *pipeline.Review, each IOAg
 			all[a.ID] = modelless{}
 		case a.Enabled && o.IOAgents != nil:
 			each.Agent, each.Config, each.Redact, each.Shares = a, cfg, r.Redact, shares(cfg, &v.Manifest, a.ID)
+			each.Memory = &v.Memory
 			if agent := o.IOAgents(each); agent != nil {
 				all[a.ID] = agent
 			}

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/policies/memory"
 )
 
 // Carry says which results of the last review may replace those of agents, which then don't run.
@@ -19,7 +21,8 @@ import (
 // without the SHAs of commits and the time. The last review may be of another head whose change
 // against the merge base is equal. Then only results of agents that read nothing but the facts are
 // carried, and only if all changed files have text in the facts. An agent that reads commit
-// messages also needs equal messages: a branch that is brought up to date gets another commit.
+// messages also needs equal messages: a branch that is brought up to date gets another commit. An
+// agent that asks models about the change also needs memory that tells them the same.
 type Carry struct {
 	// Last returns the newest review, or nil. It is called only if a result of that review may be
 	// used.
@@ -77,6 +80,29 @@ func (r *Runner) readsCommits(engine *Engine, agent string) bool {
 	return r.Agents[agent] != nil || engine.rules.ReadsCommits(agent)
 }
 
+// readsMemory reports whether an agent asks models about the change, and so tells them what memory
+// has on it. An agent that replaces the config's may do so as well.
+func readsMemory(engine *Engine, agent string) bool {
+	return slices.ContainsFunc(engine.config.Agents, func(a config.Agent) bool {
+		_, documents := a.Reviewer()
+		return a.ID == agent && a.Kind == config.KindLLM && !documents
+	})
+}
+
+// sameNotes reports whether memory tells models the same about the files in scope. A review of an
+// older version has no memory that models were told of, which equals an empty one. What a person
+// decided about single findings is no part of it.
+func sameNotes(scope pipeline.AgentScope, now, before *pipeline.Review) bool {
+	var paths []string
+	for i := range now.Facts.Files {
+		if p := now.Facts.Files[i].Path; scope.Has(p) {
+			paths = append(paths, p)
+		}
+	}
+	services := now.Classification.Services
+	return pipeline.SameJSON(memory.NotesOn(&now.Memory, services, paths), memory.NotesOn(&before.Memory, services, paths))
+}
+
 // carried are results that replace those of agents, by agent.
 type carried map[string][]pipeline.AgentResult
 
@@ -96,6 +122,7 @@ func (r *Runner) carry(ctx context.Context, engine *Engine, v *pipeline.Review, 
 		case c.reruns(e.Agent) || before == nil || !pipeline.SameJSON(e, before):
 		case !sameHead && !r.readsFactsAlone(engine, e.Agent):
 		case !commits && r.readsCommits(engine, e.Agent):
+		case readsMemory(engine, e.Agent) && !sameNotes(e.Scope, v, previous):
 		default:
 			if results := finished(previous, e.Agent, sameHead); results != nil {
 				out[e.Agent] = results

@@ -175,7 +175,7 @@ func (r *Runner) evaluate(ctx context.Context, out *Outcome, last *LastReview, e
 // run runs the agents of the evaluation.
 func (e *evaluation) run(ctx context.Context, v *pipeline.Review, last *LastReview, each IOAgent, o Options) error {
 	r := e.runner
-	own := pipeline.Review{Facts: v.Facts, Classification: *e.in.Classification, Manifest: *e.in.Manifest}
+	own := pipeline.Review{Facts: v.Facts, Classification: *e.in.Classification, Manifest: *e.in.Manifest, Memory: v.Memory}
 	quiet := o
 	quiet.Progress = nil
 	t := &timer{now: r.Now, record: &pipeline.RunRecord{}, options: quiet} // answers and times apart from the others'

@@ -116,6 +116,9 @@ type IOAgent struct {
 	// also knows the secrets that were found in the change. Instructions must not pass through it,
 	// or the change could alter them.
 	RedactOther func(text string) string
+	// Memory is what people taught about the repository, for agents that ask models about the change.
+	// It is nil for those that ask for gaps or about findings.
+	Memory *pipeline.Memory
 	// Shares says that models are asked more than once about the agent's files, so that APIs should
 	// cache what these questions have in common.
 	Shares bool

@@ -48,6 +48,9 @@ type Needs struct {
 	Failed func(model string, err error)
 	// Answered is told what a model answered to a task, without secrets.
 	Answered func(task dispatch.Task, answer pipeline.RawAnswer)
+	// Memory is what people taught about the repository, and what keeps being found there; nil if
+	// nothing of it is told.
+	Memory *pipeline.Memory
 	// Round is that of the review, which its agents share. Default: the agent's own.
 	Round *Round
 	// Shares says that the task's models are asked several times about the same files, so
@@ -68,10 +71,12 @@ type Options struct {
 	Stage  string // pipeline.ReviewStageSpec, or else the quality stage
 	Prompt string // markdown
 	Rules  []config.Rule
-	Models map[string]Endpoint // by the names of the server's config
-	Tokens int                 // bounds what is spent on each model, read and written; 0 is no bound
-	Risk   *Risk               // nil where all files weigh the same
-	Random io.Reader           // where codes come from; nil is crypto/rand
+	// ServiceRules returns the rules of a service that the agent may be told; nil if it is told none.
+	ServiceRules func(service string) []string
+	Models       map[string]Endpoint // by the names of the server's config
+	Tokens       int                 // bounds what is spent on each model, read and written; 0 is no bound
+	Risk         *Risk               // nil where all files weigh the same
+	Random       io.Reader           // where codes come from; nil is crypto/rand
 }
 
 // Agent asks language models about one change. Any number of goroutines may use
@@ -126,7 +131,7 @@ func (a *Agent) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer
 	if err != nil {
 		return none, err
 	}
-	shown, err := a.pack(seen, words, room)
+	shown, err := a.packNoted(task, seen, words, room)
 	if err != nil {
 		return none, err
 	}
@@ -135,6 +140,9 @@ func (a *Agent) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer
 		return none, err
 	}
 	question.System, question.Schema, question.Sample = instructions.system, schema(), task.Run
+	if shown.notesOn != nil {
+		question.System += notesContract
+	}
 	answer, err := a.ask(ctx, task, endpoint, question)
 	if err != nil {
 		return none, err
@@ -144,7 +152,7 @@ func (a *Agent) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer
 		return none, &dispatch.MalformedError{Err: err}
 	}
 	out.Findings, out.ResidualConcerns, out.Voided = read.findings, read.concerns, read.voided
-	return dispatch.Answer{Output: out, Note: note(shown.notes(), read.notes(), instructions.notes(), seen.notes())}, nil
+	return dispatch.Answer{Output: out, Asked: shown.asked(), Note: note(shown.notes(), read.notes(), instructions.notes(), seen.notes())}, nil
 }
 
 func (a *Agent) stage() string {

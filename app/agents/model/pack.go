@@ -27,7 +27,8 @@ type shown struct {
 	parts     []*part
 	left, cut []string // names of files of which nothing, or not all, is shown for want of room
 	seen      *seen
-	listRoom  int // tokens for the names of files that are not shown
+	notesOn   *notes // on the services of the files, or nil
+	listRoom  int    // tokens for the names of files that are not shown
 
 	wordsLeft int // texts that people wrote, of which a part is not shown
 	lines     int // lines of which a part is not shown

@@ -86,6 +86,7 @@ func (s *Server) Agent(agent config.Agent, cfg *config.Config, n Needs) (dispatc
 		}), nil
 	}
 	o.Stage, o.Rules = agent.StageOf(), Checklist(cfg, agent)
+	o.ServiceRules = func(service string) []string { return cfg.ServiceRules(&agent, service) }
 	return New(o), nil
 }
 
