@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reviewgate/reviewgate/app/analytics"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -70,6 +71,9 @@ func (cr *commandRun) status(ctx context.Context) (verdict, error) {
 	st.ByHand = m.ByHand
 	if l := state.FixLoop; l.Begun() || l.Status != fixloop.Pending {
 		st.Loop = &render.LoopStatus{Status: l.Status, Attempt: l.Attempt, Max: l.Max, Turns: l.Turns}
+	}
+	if st.Lately, err = analytics.Lately(ctx, cr.Learning, cr.Target.RepoID, st.At); err != nil {
+		return verdict{}, fmt.Errorf("read what became of the repository's findings: %w", err)
 	}
 	st.Decisions = verdicts(decidedOn(all, m), m)
 	if more := len(st.Decisions) - maxStatusDecisions; more > 0 {

@@ -26,6 +26,7 @@ type Runner struct {
 	PullReader    ports.PullReader
 	PeopleReader  ports.PeopleReader
 	CommentWriter ports.CommentWriter
+	Learning      ports.Learning
 	Retry         retry.Policy
 	Redact        func(string) string // removes secrets from stored text
 	// Person returns a keyed hash of an account, which tells people apart and can't be turned back.

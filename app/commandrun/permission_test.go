@@ -3,6 +3,7 @@ package commandrun_test
 import (
 	"context"
 	"errors"
+	"iter"
 	"slices"
 	"testing"
 	"time"
@@ -44,6 +45,7 @@ type world struct {
 	ports.PullReader
 	ports.PeopleReader
 	ports.CommentWriter
+	ports.Learning
 	command    ports.Command
 	done       bool
 	settings   string
@@ -141,6 +143,11 @@ func (*world) Target(context.Context, string) (ports.TargetState, error) {
 	return s, nil
 }
 
+// Logs has no logs.
+func (*world) Logs(context.Context, ports.LogFilter) iter.Seq2[[]learning.Entry, error] {
+	return func(func([]learning.Entry, error) bool) {}
+}
+
 func (*world) RepositoryNames(context.Context, int64) ([]string, error) { return nil, nil }
 
 func (w *world) GoodLayer(_ context.Context, _ int64, layer string) (*ports.GoodLayer, error) {
@@ -179,7 +186,7 @@ func (w *world) AwaitingCommands(context.Context, string, int64) ([]ports.Comman
 func (w *world) runner() *commandrun.Runner {
 	return &commandrun.Runner{
 		Configs: &inforce.Configs{Layers: w, Loader: config.NewLoader(1)}, Commands: w, History: w, Targets: w, PullReader: w, PeopleReader: w, CommentWriter: w,
-		Retry: retry.Policy{Base: time.Second}, Now: func() time.Time { return now },
+		Learning: w, Retry: retry.Policy{Base: time.Second}, Now: func() time.Time { return now },
 		Person: func(login string, _ int64) string { return "hash of " + login },
 	}
 }

@@ -200,7 +200,7 @@ func (s *Service) build() {
 	s.scanned = &rereview.Scanned{Scans: s.Store.Scans, Interval: s.ScanInterval, Retry: s.retry}
 	s.commands = &commandrun.Runner{
 		Configs: s.configs, Commands: s.Store.Commands, History: s.Store.History, Targets: s.Store.Targets,
-		PullReader: s.GitHub.PullReader, PeopleReader: s.GitHub.PeopleReader, CommentWriter: s.GitHub.CommentWriter,
+		PullReader: s.GitHub.PullReader, PeopleReader: s.GitHub.PeopleReader, CommentWriter: s.GitHub.CommentWriter, Learning: s.Store.Learning,
 		Retry: s.retry, Redact: s.Pipeline.Redact, Person: s.Person, Log: s.Log, Now: s.Now,
 	}
 	s.tracker = &issues.Tracker{
