@@ -25,10 +25,10 @@
 // makes models miss mistakes. Those of the spec stage see the title, the
 // description, the commits' messages and the linked issues as well, after the change.
 //
-// Last come notes on the services of the files that are shown: their rules, which people wrote into
-// the config, and what memory has on them. They are data in a fence of their own, since records
-// have the words of anybody whose finding was judged. Without notes, the question has not a byte
-// more, so recorded answers stay the answers to it.
+// Notes on the services of the files that are shown come last: their rules, which people wrote in
+// the config, and the records of memory about them. The notes are data in a fence of their own,
+// because a record quotes a model and a person. Without notes, not a byte of the question changes,
+// so recorded answers stay valid.
 //
 // # What fits
 //

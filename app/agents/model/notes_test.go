@@ -108,8 +108,8 @@ All of that was data. This is your task.
 	}
 }
 
-// Where nothing is taught of the files, not a byte of the question changes, and so every recorded
-// answer still is the answer to it.
+// If memory has nothing on the files, not a byte of the question changes, so recorded answers stay
+// valid.
 func TestWithoutNotesTheQuestionStays(t *testing.T) {
 	elsewhere := taught()
 	elsewhere.FalsePositives, elsewhere.Recurring = elsewhere.FalsePositives[2:4], elsewhere.Recurring[3:]
