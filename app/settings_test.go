@@ -43,7 +43,7 @@ func TestSettingsFromTheEnvironment(t *testing.T) {
 	s, err := load(map[string]string{
 		keyAppID: "42", keyPrivateKey: strings.ReplaceAll(key, "\n", `\n`), keyWebhookSecret: "new, old",
 		keyV3URL: "https://ghe.test/api/v3", keyAddr: "0.0.0.0:9000", keyLogLevel: "debug", keyLogFormat: "Text",
-		keyDatabaseURL: "postgres://rg:pw@db/reviewgate", keySweep: "90m", keyRetention: "30d",
+		keyDatabaseURL: "postgres://rg:pw@db/reviewgate", keySweep: "90m", keyRetention: "30d", keyLogs: "365d",
 	}, "")
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +52,7 @@ func TestSettingsFromTheEnvironment(t *testing.T) {
 		AppID: 42, PrivateKey: []byte(strings.TrimSpace(key)), WebhookSecrets: [][]byte{[]byte("new"), []byte("old")},
 		V3URL: "https://ghe.test/api/v3/", V4URL: "https://ghe.test/api/graphql", WebURL: "https://ghe.test",
 		Addr: "0.0.0.0:9000", DatabaseURL: "postgres://rg:pw@db/reviewgate", LogLevel: zerolog.DebugLevel, LogFormat: LogText,
-		DeliveryLogInterval: 5 * time.Minute, SweepInterval: 90 * time.Minute, Retention: 30 * day,
+		DeliveryLogInterval: 5 * time.Minute, SweepInterval: 90 * time.Minute, Retention: 30 * day, AnalyticsRetention: 365 * day,
 	}
 	s.PrivateKey = bytes.TrimSpace(s.PrivateKey)
 	if diff := cmp.Diff(want, s); diff != "" {
@@ -135,19 +135,19 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	_, err := load(map[string]string{
 		keyAppID: "forty-two", keyPrivateKey: "not a key", keyWebhookSecret: "a,,b", keyV3URL: "api.github.com",
 		keyAddr: "8080", keyDatabaseURL: "mysql://root:hunter2@db/x", keyLogLevel: "loud", keyLogFormat: "xml",
-		keyDeliveryLog: "5", keySweep: "10ms", keyRetention: "90",
+		keyDeliveryLog: "5", keySweep: "10ms", keyRetention: "90", keyLogs: "two years",
 	}, "")
 	var se *SettingsError
 	if !errors.As(err, &se) {
 		t.Fatalf("error %v", err)
 	}
-	for _, key := range []string{keyAppID, keyPrivateKey, keyWebhookSecret, keyV3URL, keyAddr, keyDatabaseURL, keyLogLevel, keyLogFormat, keyDeliveryLog, keySweep, keyRetention} {
+	for _, key := range []string{keyAppID, keyPrivateKey, keyWebhookSecret, keyV3URL, keyAddr, keyDatabaseURL, keyLogLevel, keyLogFormat, keyDeliveryLog, keySweep, keyRetention, keyLogs} {
 		if !strings.Contains(err.Error(), key+" ") && !strings.Contains(err.Error(), key+":") {
 			t.Errorf("%s is not named in:\n%v", key, err)
 		}
 	}
-	if len(se.Problems) != 11 {
-		t.Errorf("%d problems, want 11:\n%v", len(se.Problems), err)
+	if len(se.Problems) != 12 {
+		t.Errorf("%d problems, want 12:\n%v", len(se.Problems), err)
 	}
 	if strings.Contains(err.Error(), "hunter2") {
 		t.Error("the message shows a password")

@@ -48,6 +48,7 @@ func (w *world) settle(pulls []*pull, k *killer, events int) {
 	w.deliveries(&f)
 	w.calls(&f, len(k.times) > 0)
 	f.add("reviews computed again", "%s", w.replay(w.t.Context()))
+	f.add("logs of pull requests", "%s", w.learned(pulls))
 	f.print(w.t)
 }
 
