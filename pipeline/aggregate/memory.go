@@ -57,9 +57,12 @@ type doubt struct {
 // name is the id of the first record.
 func (d *doubt) name() string { return plaintext.Line(d.by[0].Record) }
 
-// reason is what the first record says.
+// reason is what the first record says, after a colon.
 func (d *doubt) reason() string {
-	return d.name() + ": " + plaintext.CutLine(d.by[0].Reason, pipeline.MaxMemoryReason)
+	if text := plaintext.CutLine(d.by[0].Reason, pipeline.MaxMemoryReason); text != "" {
+		return ": " + text
+	}
+	return ""
 }
 
 // withMemory makes a report, and decides. If memory has a record about some finding, it makes a
@@ -107,7 +110,7 @@ func sameBlocking(without, with *pipeline.Report) bool {
 func blockingIn(r *pipeline.Report) (out []string) {
 	for i := range r.Findings {
 		if f := &r.Findings[i]; blocksGate(f) {
-			out = append(out, fmt.Sprint(f.ID, f.Severity, f.GateSeverity, f.State, f.Fingerprints))
+			out = append(out, fmt.Sprint(f.ID, f.Title, f.Severity, f.GateSeverity, f.State, f.Fingerprints))
 		}
 	}
 	slices.Sort(out)
@@ -134,7 +137,7 @@ func (w *work) doubtful() (doubts, kept map[*pipeline.Finding]doubt) {
 		case blocksGate(&f.Finding):
 			kept[f.firstOriginal()] = doubt{by: by}
 		case all && needed(f):
-			kept[f.firstOriginal()] = doubt{by: by, kept: "; it counts in full, since what blocks depends on it"}
+			kept[f.firstOriginal()] = doubt{by: by, kept: "; it counts in full, since something that blocks depends on it"}
 		case !all || f.has(func(x *item) bool { return x.promoted }):
 		default:
 			doubts[f.firstOriginal()] = doubt{by: by}
@@ -239,12 +242,12 @@ func (w *work) doubt() {
 		if d.hide {
 			w.use(&f.Finding, &d, pipeline.MemoryHidden)
 			w.folded += len(f.each()) - 1
-			f.FoundBy, f.Opinions = f.madeBy(), opinionsOf(f)
-			f.suppress(&w.report, pipeline.StateSuppressed, "hidden by "+d.reason())
+			f.State, f.FoundBy, f.Opinions = pipeline.StateSuppressed, f.madeBy(), opinionsOf(f)
+			w.report.Suppressed = append(w.report.Suppressed, pipeline.Suppressed{Finding: f.Finding, Reason: pipeline.ReasonHidden + d.name() + d.reason()})
 			return false
 		}
 		w.use(&f.Finding, &d, pipeline.MemoryDoubted)
-		f.addReason(fmt.Sprintf("confidence lowered from %.2f to %.2f by %s", before, f.Confidence, d.reason()))
+		f.addReasonOf(pipeline.ReasonDoubted, fmt.Sprintf("%s, which lowers the confidence from %.2f to %.2f%s", d.name(), before, f.Confidence, d.reason()))
 		return true
 	})
 }
