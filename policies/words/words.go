@@ -78,4 +78,3 @@ func singular(w string) string {
 	}
 	return w
 }
-
