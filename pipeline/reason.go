@@ -50,13 +50,16 @@ const (
 	// ReasonJudgedWrong is for a finding that a record of memory is about and that counts in full
 	// nevertheless. The text is the id of the record, and more if the finding itself does not block.
 	ReasonJudgedWrong ReasonKind = "judged wrong before: "
+	// ReasonDoubted is for a finding that a record of memory took confidence from. The text is the id
+	// of the record, the confidence before and after, and the record's reason.
+	ReasonDoubted ReasonKind = "doubted by "
 )
 
 // reasonKinds are all kinds except ReasonOther. Those that begin with the words of ReasonNotIgnored
 // come before it.
 var reasonKinds = []ReasonKind{
 	ReasonIgnoreWaits, ReasonIgnoreChanged, ReasonNotIgnored, ReasonNotDismissed, ReasonBack, ReasonHeld, ReasonNotRaised, ReasonAsBefore, ReasonAccepted,
-	ReasonJudgedWrong,
+	ReasonJudgedWrong, ReasonDoubted,
 }
 
 // String is the reason as people read it.

@@ -158,6 +158,10 @@ type Suppressed struct {
 	Reason  string  `json:"reason"`
 }
 
+// ReasonHidden begins the reason of a finding that memory suppressed. The id of the record follows,
+// then a colon and the record's reason, if it has one.
+const ReasonHidden = "hidden by "
+
 // Coverage is one agent's part in a review. Findings = Auto + Present.
 type Coverage struct {
 	Agent    string      `json:"agent"`

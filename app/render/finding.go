@@ -26,6 +26,7 @@ type finding struct {
 	Accepted       safe   // who accepted it
 	NotIgnored     safe   // why a comment that asks to ignore it has no effect
 	NotDismissed   safe   // why a person's dismissal does not count
+	Memory         safe   // what a record of memory says about it
 	Final          []safe // which layers made it final, and who may dismiss it
 	Message        safe
 	Why            safe
@@ -162,6 +163,7 @@ func (fs *findings) addDetails(out *finding, f *pipeline.Finding) {
 		out.NotIgnored += " " + say("ignore waits", fs.p.code("/review accept "+f.ID[:min(8, len(f.ID))], maxName))
 	}
 	out.NotDismissed = sentence(fs.p.text(notDismissed(f), maxReason))
+	out.Memory = fs.memory(f)
 	out.Final = fs.final(f)
 	out.Reference = fs.p.text(fs.reference(f), maxReference)
 	if len(f.Perspectives) > 0 {
@@ -182,6 +184,20 @@ func (fs *findings) addDetails(out *finding, f *pipeline.Finding) {
 	}
 	out.Evidence = fs.evidence(f, fix)
 	out.Opinions = fs.opinions(f)
+}
+
+// memory says what a record of memory did to a finding, or that it did nothing.
+func (fs *findings) memory(f *pipeline.Finding) safe {
+	r, ok := f.Reason(pipeline.ReasonJudgedWrong, pipeline.ReasonDoubted)
+	if !ok {
+		return ""
+	}
+	at := strings.IndexAny(r.Text+",", ";,")
+	record, more := r.Text[:at], strings.TrimLeft(r.Text[at:], ";, ")
+	return say("memory", struct {
+		Record, More safe
+		Doubted      bool
+	}{fs.p.code(record, maxName), sentence(fs.p.text(more, maxReason)), r.Kind == pipeline.ReasonDoubted})
 }
 
 // opinions lists the opinions of the models that checked a finding.

@@ -82,6 +82,7 @@ var samples = []struct {
 	{"models", modelsView},
 	{"held", heldView},
 	{"back", backView},
+	{"memory", memoryView},
 	{"overridden", overriddenView},
 	{"overridden-incomplete", overriddenIncompleteView},
 	{"rejected", rejectedView},

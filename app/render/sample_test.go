@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -694,6 +695,27 @@ func backView() View {
 	return v
 }
 
+// memoryView has findings that records of memory are about: one that blocks, one that what blocks
+// depends on, one that is doubted, and two that are hidden.
+func memoryView() View {
+	v := modelsView()
+	fs := v.Review.Report.Findings
+	blocks, needed, doubted := fs[0], fs[1], fs[2]
+	blocks.Reasons = append(slices.Clone(blocks.Reasons), pipeline.Reason{Kind: pipeline.ReasonJudgedWrong, Text: "M-12"})
+	needed.Reasons = pipeline.List[pipeline.Reason]{{Kind: pipeline.ReasonJudgedWrong, Text: "M-3; it counts in full, since something that blocks depends on it"}}
+	doubted.Reasons = pipeline.List[pipeline.Reason]{{Kind: pipeline.ReasonDoubted, Text: "M-4, which lowers the confidence from 0.95 to 0.65: carts are small, and prices are whole cents"}}
+	doubted.Confidence = 0.65
+	setFindings(&v, v.Review.Report.Decision, v.Review.Report.Gate.Condition, blocks, needed, doubted)
+	hidden := findingsView().Review.Report.Findings[5]
+	hidden.State, hidden.Agent, hidden.Model = pipeline.StateSuppressed, "quality", "m"
+	other := hidden
+	other.Title = "Names are not clear"
+	v.Review.Report.Suppressed = pipeline.List[pipeline.Suppressed]{
+		{Finding: hidden, Reason: pipeline.ReasonHidden + "M-5: the team agreed on it: see <b>the wiki</b>"}, {Finding: other, Reason: pipeline.ReasonHidden + "M-6"},
+	}
+	return v
+}
+
 // decideByHand replaces the gate's decision by a person's.
 func decideByHand(v *View, a pipeline.HandAction, by, reason string) {
 	r := &v.Review.Report
@@ -753,6 +775,8 @@ func hostileView() View {
 			SuggestedFix: "````\n// cc @octocat\n</details>", RuleID: "r`1`", Agent: "agent|@octocat", ID: "0011223344556677"},
 		{Title: "# not a heading\n## nor this", Severity: pipeline.SeverityWarning, Section: nasty, Message: "- " + nasty, Agent: "<b>x</b>"},
 	}
+	fs[0].Reasons = append(fs[0].Reasons, pipeline.Reason{Kind: pipeline.ReasonJudgedWrong, Text: nasty + "; " + nasty})
+	fs[1].Reasons = append(fs[1].Reasons, pipeline.Reason{Kind: pipeline.ReasonDoubted, Text: nasty + ", " + nasty})
 	setFindings(&v, pipeline.DecisionNeedsFixes, "major > 0", fs...)
 	r.Report.Changes.Resolved, r.Report.Changes.Unconfirmed = pipeline.List[pipeline.Finding]{fs[0]}, pipeline.List[pipeline.Finding]{fs[1]}
 	r.Report.Suppressed = pipeline.List[pipeline.Suppressed]{{Finding: fs[1], Reason: nasty}}
@@ -800,6 +824,9 @@ func hostileView() View {
 	dismissed := fs[0]
 	dismissed.State = pipeline.StateDismissed
 	r.Report.Suppressed = append(r.Report.Suppressed, pipeline.Suppressed{Finding: dismissed, Reason: "dismissed: " + nasty})
+	hidden := fs[1]
+	hidden.State = pipeline.StateSuppressed
+	r.Report.Suppressed = append(r.Report.Suppressed, pipeline.Suppressed{Finding: hidden, Reason: pipeline.ReasonHidden + nasty + ": " + nasty})
 	r.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: dismissed.ID, By: nasty}}
 	v.Rules = map[string]RuleNote{"r`1`": {Reference: "https://github.example/" + nasty, Layer: nasty}}
 	v.Notices = []string{nasty}

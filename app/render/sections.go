@@ -267,7 +267,7 @@ func (s sections) suppressed(x *pipeline.Suppressed, by map[string]string) safe 
 	out := struct {
 		Severity                       word
 		Place, Title, Rule, Reason, By safe
-		ID                             safe
+		ID, Hidden                     safe // Hidden is the record of memory that hid it
 		Inline, Dismissed              bool
 	}{
 		Severity: word(severityOf(&x.Finding)), Place: s.fs.place(&x.Finding),
@@ -278,6 +278,10 @@ func (s sections) suppressed(x *pipeline.Suppressed, by map[string]string) safe 
 	if out.Inline = inline; out.Dismissed {
 		reason = strings.TrimPrefix(reason, "dismissed: ")
 		out.By = s.p.text(dismissedBy(by, &x.Finding), maxName)
+	}
+	if hidden, ok := strings.CutPrefix(reason, pipeline.ReasonHidden); ok && !inline && !out.Dismissed {
+		record, why, _ := strings.Cut(hidden, ": ")
+		out.Hidden, reason = s.p.code(record, maxName), why
 	}
 	out.Reason = sentence(s.p.text(reason, maxReason))
 	return say("suppressed one", out)

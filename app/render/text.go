@@ -139,6 +139,7 @@ func (t *terminal) finding(f finding) {
 	if f.NotDismissed != "" {
 		t.put(indent, say("not dismissed", f.NotDismissed), styleNone)
 	}
+	t.put(indent, f.Memory, styleNone)
 	for _, in := range f.Final {
 		t.put(indent, in, styleNone)
 	}

@@ -119,7 +119,7 @@ func (s *Service) runOptions(ctx context.Context, r *reviewRun) run.Options {
 		SameHead: func(ctx context.Context, f *pipeline.PRFacts) (*pipeline.PreviousReport, error) {
 			return reportOfHead(ctx, s.Store.History, key, f.Head.SHA)
 		},
-		Memory: func(ctx context.Context, f *pipeline.PRFacts) (pipeline.Memory, error) {
+		Memory: func(ctx context.Context, f *pipeline.PRFacts, _ *pipeline.Classification) (pipeline.Memory, error) {
 			return s.decisions.Of(ctx, t, f)
 		},
 		Carry: carry(s.Store.History, key, r.state.Rerun),

@@ -16,6 +16,11 @@
 // model made. If a condition would hold because of what models say, the stricter
 // decision of a report without models counts.
 //
+// Memory may only take confidence from what models found and what does not block, so that it is
+// doubted or hidden; see withMemory. The report is made without memory first. If what blocks, or a
+// decision that blocks, would differ with memory, the report without it counts. Memory does not
+// change what the models' reviews come to either, so it leads to no automatic approval.
+//
 // What people decide counts last and is recorded separately. A finding that a
 // person accepted is proven. A decision by hand replaces the gate's decision, which
 // the report keeps beside it. It changes nothing else in the report.

@@ -57,9 +57,12 @@ type doubt struct {
 // name is the id of the first record.
 func (d *doubt) name() string { return plaintext.Line(d.by[0].Record) }
 
-// reason is what the first record says.
+// reason is what the first record says, after a colon.
 func (d *doubt) reason() string {
-	return d.name() + ": " + plaintext.CutLine(d.by[0].Reason, pipeline.MaxMemoryReason)
+	if text := plaintext.CutLine(d.by[0].Reason, pipeline.MaxMemoryReason); text != "" {
+		return ": " + text
+	}
+	return ""
 }
 
 // withMemory makes a report, and decides. If memory has a record about some finding, it makes a
@@ -107,7 +110,7 @@ func sameBlocking(without, with *pipeline.Report) bool {
 func blockingIn(r *pipeline.Report) (out []string) {
 	for i := range r.Findings {
 		if f := &r.Findings[i]; blocksGate(f) {
-			out = append(out, fmt.Sprint(f.ID, f.Severity, f.GateSeverity, f.State, f.Fingerprints))
+			out = append(out, fmt.Sprint(f.ID, f.Title, f.Severity, f.GateSeverity, f.State, f.Fingerprints))
 		}
 	}
 	slices.Sort(out)
@@ -125,7 +128,7 @@ func blocksGate(f *pipeline.Finding) bool {
 // second voice that nobody judged keeps the finding as it is.
 func (w *work) doubtful() (doubts, kept map[*pipeline.Finding]doubt) {
 	doubts, kept = map[*pipeline.Finding]doubt{}, map[*pipeline.Finding]doubt{}
-	needed := w.needed()
+	needed := needed(w.findings)
 	var hidden []*item
 	for _, f := range w.findings {
 		by, all := f.recalled()
@@ -134,23 +137,23 @@ func (w *work) doubtful() (doubts, kept map[*pipeline.Finding]doubt) {
 		case blocksGate(&f.Finding):
 			kept[f.firstOriginal()] = doubt{by: by}
 		case all && needed(f):
-			kept[f.firstOriginal()] = doubt{by: by, kept: "; it counts in full, since what blocks depends on it"}
+			kept[f.firstOriginal()] = doubt{by: by, kept: "; it counts in full, since something that blocks depends on it"}
 		case !all || f.has(func(x *item) bool { return x.promoted }):
 		default:
 			doubts[f.firstOriginal()] = doubt{by: by}
 			supports := f.has(func(x *item) bool { return x.supports || x.Blocking })
-			if !supports && f.Confidence-knownFalse < w.in.minConfidence(f) {
+			if !supports && rounded(f.Confidence-knownFalse) < w.in.minConfidence(f) {
 				hidden = append(hidden, f)
 			}
 		}
 	}
-	w.hide(hidden, doubts)
+	hide(w.findings, hidden, doubts)
 	return doubts, kept
 }
 
 // hide marks the findings that fall below the confidence gate, except those that somebody else's
 // finding confirms, as in promote.
-func (w *work) hide(hidden []*item, doubts map[*pipeline.Finding]doubt) {
+func hide(findings, hidden []*item, doubts map[*pipeline.Finding]doubt) {
 	if len(hidden) == 0 {
 		return
 	}
@@ -158,7 +161,7 @@ func (w *work) hide(hidden []*item, doubts map[*pipeline.Finding]doubt) {
 	for _, f := range hidden {
 		is[f] = true
 	}
-	others := slices.DeleteFunc(slices.Clone(w.findings), func(f *item) bool { return is[f] })
+	others := slices.DeleteFunc(slices.Clone(findings), func(f *item) bool { return is[f] })
 	near, like := newNeighbours(others), newWording(others, hidden)
 	for _, f := range hidden {
 		if near.of(f) == nil && like.of(f) == nil {
@@ -171,9 +174,9 @@ func (w *work) hide(hidden []*item, doubts map[*pipeline.Finding]doubt) {
 
 // needed returns a function that reports whether something that blocks depends on a finding: they
 // are about the same problem, so that each proves the other.
-func (w *work) needed() func(*item) bool {
+func needed(findings []*item) func(*item) bool {
 	classes, voices := map[int]bool{}, map[*item]bool{}
-	for _, f := range w.findings {
+	for _, f := range findings {
 		if !blocksGate(&f.Finding) {
 			continue
 		}
@@ -237,14 +240,14 @@ func (w *work) doubt() {
 		before := f.Confidence
 		f.Confidence = rounded(max(0, before-knownFalse))
 		if d.hide {
-			w.use(&f.Finding, &d, pipeline.MemoryHidden)
+			use(&w.report, &f.Finding, &d, pipeline.MemoryHidden)
 			w.folded += len(f.each()) - 1
-			f.FoundBy, f.Opinions = f.madeBy(), opinionsOf(f)
-			f.suppress(&w.report, pipeline.StateSuppressed, "hidden by "+d.reason())
+			f.State, f.FoundBy, f.Opinions = pipeline.StateSuppressed, f.madeBy(), opinionsOf(f)
+			w.report.Suppressed = append(w.report.Suppressed, pipeline.Suppressed{Finding: f.Finding, Reason: pipeline.ReasonHidden + d.name() + d.reason()})
 			return false
 		}
-		w.use(&f.Finding, &d, pipeline.MemoryDoubted)
-		f.addReason(fmt.Sprintf("confidence lowered from %.2f to %.2f by %s", before, f.Confidence, d.reason()))
+		use(&w.report, &f.Finding, &d, pipeline.MemoryDoubted)
+		f.addReasonOf(pipeline.ReasonDoubted, fmt.Sprintf("%s, which lowers the confidence from %.2f to %.2f%s", d.name(), before, f.Confidence, d.reason()))
 		return true
 	})
 }
@@ -259,7 +262,7 @@ func (w *work) name(kept map[*pipeline.Finding]doubt) {
 		}
 		f.addReasonOf(pipeline.ReasonJudgedWrong, d.name()+d.kept)
 		w.report.Findings[i].Reasons = f.Reasons
-		w.use(&f.Finding, &d, pipeline.MemoryJudgedWrong)
+		use(&w.report, &f.Finding, &d, pipeline.MemoryJudgedWrong)
 	}
 	slices.SortFunc(w.report.Memory, func(a, b pipeline.MemoryUse) int {
 		return cmp.Or(cmp.Compare(len(a.Record), len(b.Record)), cmp.Compare(a.Record, b.Record), cmp.Compare(a.Finding, b.Finding))
@@ -267,13 +270,13 @@ func (w *work) name(kept map[*pipeline.Finding]doubt) {
 }
 
 // use records what records did to a finding.
-func (w *work) use(f *pipeline.Finding, d *doubt, effect pipeline.MemoryEffect) {
+func use(r *pipeline.Report, f *pipeline.Finding, d *doubt, effect pipeline.MemoryEffect) {
 	seen := ""
 	n := 0
-	for _, r := range d.by {
-		if n < pipeline.MaxMemoryUses && (n == 0 || r.Record != seen) {
-			w.report.Memory = append(w.report.Memory, pipeline.MemoryUse{Record: plaintext.Line(r.Record), Finding: f.ID, Effect: effect})
-			seen = r.Record
+	for _, by := range d.by {
+		if n < pipeline.MaxMemoryUses && (n == 0 || by.Record != seen) {
+			r.Memory = append(r.Memory, pipeline.MemoryUse{Record: plaintext.Line(by.Record), Finding: f.ID, Effect: effect})
+			seen = by.Record
 			n++
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -51,7 +52,7 @@ func TestMemoryHides(t *testing.T) {
 		t.Fatalf("%d findings, %d suppressed, %d concerns", len(r.Findings), len(r.Suppressed), len(r.ResidualConcerns))
 	}
 	s := r.Suppressed[0]
-	if s.Reason != "hidden by M-12: it has threads of its own" || s.Finding.State != pipeline.StateSuppressed || !slices.ContainsFunc(before.Findings, func(f pipeline.Finding) bool { return f.ID == s.Finding.ID }) {
+	if s.Reason != "hidden by M-12: it has threads of its own" || s.Finding.State != pipeline.StateSuppressed || s.Finding.GateSeverity != pipeline.SeverityWarning || !slices.ContainsFunc(before.Findings, func(f pipeline.Finding) bool { return f.ID == s.Finding.ID }) {
 		t.Errorf("%q, %s, %s", s.Reason, s.Finding.State, s.Finding.ID)
 	}
 	if diff := cmp.Diff(pipeline.List[pipeline.Maker]{{Agent: "quality", Model: "a", Stated: 0.75}}, s.Finding.FoundBy); diff != "" {
@@ -185,21 +186,8 @@ func checkMemory(t interface{ Errorf(string, ...any) }, name string, without, wi
 	if without.Decision.Blocks() && with.Decision != without.Decision || with.Decision.Rank() > without.Decision.Rank() {
 		t.Errorf("%s: the decision was %s and is %s", name, without.Decision, with.Decision)
 	}
-	for i := range without.Findings {
-		f := without.Findings[i]
-		if f.GateSeverity.Rank() < pipeline.SeverityMajor.Rank() && !f.HasReason(pipeline.ReasonHeld) {
-			continue
-		}
-		k := slices.IndexFunc(with.Findings, func(x pipeline.Finding) bool { return x.ID == f.ID })
-		if k < 0 {
-			t.Errorf("%s: %q blocked, and is gone", name, f.Title)
-			continue
-		}
-		now := with.Findings[k]
-		now.Reasons = slices.DeleteFunc(slices.Clone(now.Reasons), func(r pipeline.Reason) bool { return r.Kind == pipeline.ReasonJudgedWrong })
-		if diff := cmp.Diff(f, now); diff != "" {
-			t.Errorf("%s: a finding that blocks changed: %s", name, diff)
-		}
+	if diff := cmp.Diff(blockers(without), blockers(with), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("%s: what blocks changed: %s", name, diff)
 	}
 	if diff := cmp.Diff(without.Models, with.Models); diff != "" {
 		t.Errorf("%s: what models said changed: %s", name, diff)
@@ -209,12 +197,24 @@ func checkMemory(t interface{ Errorf(string, ...any) }, name string, without, wi
 	}
 }
 
+// blockers are the findings that block, without what memory says of them.
+func blockers(r *pipeline.Report) (out []pipeline.Finding) {
+	for _, f := range r.Findings {
+		if f.GateSeverity.Rank() < pipeline.SeverityMajor.Rank() && !f.HasReason(pipeline.ReasonHeld) {
+			continue
+		}
+		f.Reasons = slices.DeleteFunc(slices.Clone(f.Reasons), func(r pipeline.Reason) bool { return r.Kind == pipeline.ReasonJudgedWrong })
+		out = append(out, f)
+	}
+	return out
+}
+
 // The reasons say what memory did. A reason is on one line and bounded.
 func TestMemoryGivesReasons(t *testing.T) {
 	f := sure(finding("a.go", 2, blockingCall, pipeline.SeverityWarning), 0.95)
 	long := record("M-2", func(r *pipeline.FalsePositive) { r.Reason = "Ignore\nall. " + strings.Repeat("x", 1000) })
 	got := inWords(Aggregate(remembering(panel(outputs{qualityA: {f}}), long, record("M-12", nil))).Findings[0].Reasons)
-	if len(got) != 1 || !strings.HasPrefix(got[0], "confidence lowered from 0.95 to 0.65 by M-2: Ignore all. xxx") || len(got[0]) > 600 {
+	if len(got) != 1 || !strings.HasPrefix(got[0], "doubted by M-2, which lowers the confidence from 0.95 to 0.65: Ignore all. xxx") || len(got[0]) > 600 {
 		t.Errorf("%q", got)
 	}
 
@@ -245,7 +245,7 @@ func TestMemoryKeepsVoices(t *testing.T) {
 		t.Fatalf("%d findings: %+v", len(r.Findings), r.Suppressed)
 	}
 	kept := slices.IndexFunc(r.Findings, func(f pipeline.Finding) bool { return f.Title == blockingCall })
-	if reasons := inWords(r.Findings[kept].Reasons); len(reasons) != 1 || reasons[0] != "judged wrong before: M-1; it counts in full, since what blocks depends on it" || r.Findings[kept].Confidence != 0.7 {
+	if reasons := inWords(r.Findings[kept].Reasons); len(reasons) != 1 || reasons[0] != "judged wrong before: M-1; it counts in full, since something that blocks depends on it" || r.Findings[kept].Confidence != 0.7 {
 		t.Errorf("%q", reasons)
 	}
 }
@@ -303,6 +303,7 @@ func TestMemoryNeverLoosens(t *testing.T) {
 	hidden, doubted, kept := 0, 0, 0
 	sample.Check(t, func(t *rapid.T) {
 		tr := drawTrial(t, 10)
+		tr.outputs = tr.outputs.likely(t)
 		conditions, services := drawMildConditions(t), rapid.Bool().Draw(t, "services")
 		change := tr.change
 		tr.change = func(in *Input) {
@@ -353,6 +354,24 @@ func TestMemoryNeverLoosens(t *testing.T) {
 	if hidden == 0 || doubted == 0 || kept == 0 {
 		t.Errorf("%d hidden, %d doubted, %d kept: the trials miss an effect", hidden, doubted, kept)
 	}
+}
+
+// likely makes some of the models' findings such that records are often about them.
+func (o outputs) likely(t *rapid.T) outputs {
+	out := outputs{}
+	for _, r := range staff {
+		if o[r] == nil {
+			continue
+		}
+		for _, f := range o[r] {
+			if r.model != "" && rapid.Bool().Draw(t, "likely") {
+				f.Title, f.Severity = rapid.SampledFrom([]string{"cache of many users", "Cache: many orders"}).Draw(t, "likely title"), pipeline.SeverityWarning
+				f.Confidence = float64(rapid.IntRange(10, 19).Draw(t, "likely confidence")) / 20
+			}
+			out[r] = append(out[r], f)
+		}
+	}
+	return out
 }
 
 func trialWithout(tr trial) trial {

@@ -7,16 +7,6 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// modelled turns the results of an agent into those of a model.
-func modelled(in Input, agent, model, stage string) Input {
-	for i := range in.Results {
-		if in.Results[i].Agent == agent {
-			in.Results[i].Model, in.Results[i].Stage = model, stage
-		}
-	}
-	return in
-}
-
 func TestDismissed(t *testing.T) {
 	for _, tt := range []struct {
 		name       string

@@ -41,7 +41,9 @@ func TestLowerFinalLayerKeepsItsAuthority(t *testing.T) {
 			if len(problems) > 0 {
 				t.Fatalf("%s: %v", name, problems)
 			}
-			out, err := newRunner(t, nil).Run(t.Context(), &inMemory{cfg: cfg, files: []raw.ChangedFile{change}}, Options{Memory: func(context.Context, *pipeline.PRFacts) (pipeline.Memory, error) { return memory, nil }})
+			out, err := newRunner(t, nil).Run(t.Context(), &inMemory{cfg: cfg, files: []raw.ChangedFile{change}}, Options{Memory: func(context.Context, *pipeline.PRFacts, *pipeline.Classification) (pipeline.Memory, error) {
+				return memory, nil
+			}})
 			if err != nil {
 				t.Fatal(err)
 			}

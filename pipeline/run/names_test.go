@@ -26,7 +26,9 @@ func namedFiles(t *testing.T, cfg *config.Config, key, head string, memory pipel
 	}
 	runner := newRunner(t, nil)
 	runner.Key = []byte(key)
-	out, err := runner.Run(t.Context(), src, Options{Memory: func(context.Context, *pipeline.PRFacts) (pipeline.Memory, error) { return memory, nil }})
+	out, err := runner.Run(t.Context(), src, Options{Memory: func(context.Context, *pipeline.PRFacts, *pipeline.Classification) (pipeline.Memory, error) {
+		return memory, nil
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

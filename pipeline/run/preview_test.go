@@ -402,7 +402,7 @@ func TestProposedConfigFreesItsSlot(t *testing.T) {
 func TestProposedConfigIsTriedWithoutDecisionsByHand(t *testing.T) {
 	o := Options{Proposed: proposes(map[string]string{config.FileSettings: `{"gate": {"conditions": []}}`})}
 	plain, _ := reportWith(t, newRunner(t, nil), configChange(t), o)
-	o.Memory = func(context.Context, *pipeline.PRFacts) (pipeline.Memory, error) {
+	o.Memory = func(context.Context, *pipeline.PRFacts, *pipeline.Classification) (pipeline.Memory, error) {
 		return pipeline.Memory{ByHand: &pipeline.HandDecision{Action: pipeline.HandReject, By: "alice"}}, nil
 	}
 	rejected, _ := reportWith(t, newRunner(t, nil), configChange(t), o)

@@ -64,8 +64,9 @@ type Options struct {
 	// SameHead returns the last report on the same head, if there is one. It is called if models
 	// review: what blocked does not go away because they find something else the next time.
 	SameHead func(ctx context.Context, facts *pipeline.PRFacts) (*pipeline.PreviousReport, error)
-	// Memory returns what people taught, at the time when the facts are known.
-	Memory func(ctx context.Context, facts *pipeline.PRFacts) (pipeline.Memory, error)
+	// Memory returns what people taught, once the change is classified, since records of memory belong
+	// to services. If classifying failed, the classification is empty.
+	Memory func(ctx context.Context, facts *pipeline.PRFacts, classification *pipeline.Classification) (pipeline.Memory, error)
 	// Carry lets results of the last review replace those of agents.
 	Carry Carry
 	// Check is called once the facts are known. An error ends the run and is returned unchanged.
@@ -173,11 +174,6 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	if err == nil && o.Check != nil {
 		err = o.Check(&v.Facts, out.Config)
 	}
-	if err == nil && o.Memory != nil {
-		if v.Memory, err = o.Memory(ctx, &v.Facts); err != nil {
-			err = fmt.Errorf("read what people taught: %w", err)
-		}
-	}
 	if err != nil {
 		return out, err
 	}
@@ -190,6 +186,11 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 		v.Classification = engine.classify.Classify(&v.Facts)
 		return nil
 	})
+	if o.Memory != nil {
+		if v.Memory, err = o.Memory(ctx, &v.Facts, &v.Classification); err != nil {
+			return out, fmt.Errorf("read what people taught: %w", err)
+		}
+	}
 	failed = t.then(failed, pipeline.StageCompose, "choosing agents", func() error {
 		v.Manifest = engine.compose.Compose(&v.Facts, &v.Classification)
 		return nil

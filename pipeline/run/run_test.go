@@ -321,9 +321,9 @@ func TestMemoryIsPartOfTheReview(t *testing.T) {
 	found := first.Review.Report.Findings[0]
 	memory := pipeline.Memory{Dismissed: pipeline.List[pipeline.Dismissal]{{Fingerprint: found.ID, Path: found.Path, Reason: "wanted", By: "alice"}}}
 	memory.ByHand = &pipeline.HandDecision{Action: pipeline.HandReject, By: "alice", Reason: "not yet", At: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)}
-	out, err := r.Run(t.Context(), change(t), Options{Memory: func(_ context.Context, f *pipeline.PRFacts) (pipeline.Memory, error) {
-		if f.Head.SHA != "h" {
-			t.Errorf("people's decisions were read for the head %q", f.Head.SHA)
+	out, err := r.Run(t.Context(), change(t), Options{Memory: func(_ context.Context, f *pipeline.PRFacts, c *pipeline.Classification) (pipeline.Memory, error) {
+		if f.Head.SHA != "h" || c.Type == "" {
+			t.Errorf("what people taught was read for the head %q and the type %q", f.Head.SHA, c.Type)
 		}
 		return memory, nil
 	}})

@@ -157,7 +157,7 @@ func TestStageThatWasNotAskedIsNotCarried(t *testing.T) {
 		t.Fatalf("asked %q at first", got)
 	}
 	a.all = nil
-	memory := func(context.Context, *pipeline.PRFacts) (pipeline.Memory, error) {
+	memory := func(context.Context, *pipeline.PRFacts, *pipeline.Classification) (pipeline.Memory, error) {
 		var m pipeline.Memory
 		for _, f := range was.Review.Report.Findings {
 			for _, print := range f.Fingerprints {
