@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -18,6 +19,18 @@ type Decoder struct {
 	at    int
 	other bool // the form is another one
 	names map[string]string
+
+	// The elements of a list are collected here, so that the list has their number from the start. No
+	// type is in a list of itself.
+	texts    []string
+	stages   []Stage
+	verdicts []Verdict
+	onlies   []OnlyOne
+	uses     []Use
+	askeds   []Asked
+	ranges   []Lines
+	findings []Finding
+	states   []Stated
 }
 
 // maxNames bounds the names that a decoder remembers.
@@ -96,7 +109,7 @@ func (d *Decoder) review(r *Review) {
 		r.Iteration = d.int()
 	}
 	if d.field(`"services":`) {
-		r.Services = list(d, (*Decoder).intoName)
+		r.Services = list(d, &d.texts, (*Decoder).intoName)
 	}
 	if d.field(`"decision":`) {
 		r.Decision = pipeline.Decision(d.name())
@@ -120,16 +133,16 @@ func (d *Decoder) review(r *Review) {
 		r.DurationMS = d.float()
 	}
 	if d.field(`"stages":`) {
-		r.Stages = list(d, (*Decoder).stage)
+		r.Stages = list(d, &d.stages, (*Decoder).stage)
 	}
 	if d.field(`"use":`) {
-		r.Use = list(d, (*Decoder).use)
+		r.Use = list(d, &d.uses, (*Decoder).use)
 	}
 	if d.field(`"asked":`) {
-		r.Asked = list(d, (*Decoder).asked)
+		r.Asked = list(d, &d.askeds, (*Decoder).asked)
 	}
 	if d.field(`"findings":`) {
-		r.Findings = list(d, (*Decoder).finding)
+		r.Findings = list(d, &d.findings, (*Decoder).finding)
 	}
 	if d.field(`"residual":`) {
 		r.Residual = d.int()
@@ -143,13 +156,13 @@ func (d *Decoder) stage(s *Stage) {
 		s.Stage = d.name()
 	}
 	if d.field(`"models":`) {
-		s.Models = list(d, (*Decoder).verdict)
+		s.Models = list(d, &d.verdicts, (*Decoder).verdict)
 	}
 	if d.field(`"agreed":`) {
 		s.Agreed = d.int()
 	}
 	if d.field(`"only":`) {
-		s.Only = list(d, (*Decoder).only)
+		s.Only = list(d, &d.onlies, (*Decoder).only)
 	}
 	if d.field(`"contradictions":`) {
 		s.Contradictions = d.int()
@@ -217,7 +230,7 @@ func (d *Decoder) asked(a *Asked) {
 		a.Prompt = d.name()
 	}
 	if d.field(`"lines":`) {
-		a.Lines = list(d, (*Decoder).lines)
+		a.Lines = list(d, &d.ranges, (*Decoder).lines)
 	}
 	d.expect('}')
 }
@@ -242,7 +255,7 @@ func (d *Decoder) finding(f *Finding) {
 		f.ID = d.text()
 	}
 	if d.field(`"also":`) {
-		f.Also = list(d, (*Decoder).intoText)
+		f.Also = list(d, &d.texts, (*Decoder).intoText)
 	}
 	if d.field(`"agent":`) {
 		f.Agent = d.name()
@@ -254,10 +267,10 @@ func (d *Decoder) finding(f *Finding) {
 		f.Stage = d.name()
 	}
 	if d.field(`"models":`) {
-		f.Models = list(d, (*Decoder).stated)
+		f.Models = list(d, &d.states, (*Decoder).stated)
 	}
 	if d.field(`"others":`) {
-		f.Others = list(d, (*Decoder).intoName)
+		f.Others = list(d, &d.texts, (*Decoder).intoName)
 	}
 	if d.field(`"prompt":`) {
 		f.Prompt = d.name()
@@ -284,7 +297,7 @@ func (d *Decoder) finding(f *Finding) {
 		f.Last = d.int()
 	}
 	if d.field(`"services":`) {
-		f.Services = list(d, (*Decoder).intoName)
+		f.Services = list(d, &d.texts, (*Decoder).intoName)
 	}
 	if d.field(`"around":`) {
 		f.Around = d.text()
@@ -312,7 +325,7 @@ func (d *Decoder) stated(s *Stated) {
 func (d *Decoder) judged(j *Judged) {
 	d.expect('{')
 	if d.field(`"findings":`) {
-		j.Findings = list(d, (*Decoder).intoText)
+		j.Findings = list(d, &d.texts, (*Decoder).intoText)
 	}
 	if d.field(`"verdict":`) {
 		j.Verdict = Judgement(d.name())
@@ -321,7 +334,7 @@ func (d *Decoder) judged(j *Judged) {
 		j.Class = DismissalClass(d.name())
 	}
 	if d.field(`"around":`) {
-		j.Around = list(d, (*Decoder).intoText)
+		j.Around = list(d, &d.texts, (*Decoder).intoText)
 	}
 	if d.field(`"person":`) {
 		j.Person = d.name()
@@ -353,19 +366,22 @@ func (d *Decoder) intoText(s *string) { *s = d.text() }
 
 func (d *Decoder) intoName(s *string) { *s = d.name() }
 
-// list reads an array. An empty one is not nil.
-func list[T any](d *Decoder, read func(*Decoder, *T)) pipeline.List[T] {
-	out := pipeline.List[T]{}
+// list reads an array and collects its elements in room. An empty one is not nil.
+func list[T any](d *Decoder, room *[]T, read func(*Decoder, *T)) pipeline.List[T] {
 	d.expect('[')
 	if d.next(']') {
-		return out
+		return pipeline.List[T]{}
 	}
+	all := (*room)[:0]
+	defer func() {
+		clear(all)
+		*room = all
+	}()
 	for !d.other {
-		var v T
-		read(d, &v)
-		out = append(out, v)
+		all = append(all, *new(T))
+		read(d, &all[len(all)-1])
 		if d.next(']') {
-			return out
+			return slices.Clone(pipeline.List[T](all))
 		}
 		d.expect(',')
 	}

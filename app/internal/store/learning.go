@@ -111,6 +111,7 @@ func (s learned) Logs(ctx context.Context, which ports.LogFilter) iter.Seq2[[]le
 		}
 		var log []learning.Entry
 		var last logged
+		var decoder learning.Decoder
 		for {
 			page, err := s.page(ctx, which, last)
 			if err != nil {
@@ -125,9 +126,9 @@ func (s learned) Logs(ctx context.Context, which ports.LogFilter) iter.Seq2[[]le
 					log = nil
 				}
 				last = row
-				var e learning.Entry
-				if err := json.Unmarshal(row.body, &e); err != nil {
-					yield(nil, fmt.Errorf("decode an entry of %s: %w", row.key, err))
+				e, err := decoder.Decode(row.body)
+				if err != nil {
+					yield(nil, fmt.Errorf("read the log of %s: %w", row.key, err))
 					return
 				}
 				log = append(log, e)
