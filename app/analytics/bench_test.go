@@ -24,7 +24,7 @@ func storedLog(n int) (bodies [][]byte) {
 	review := func(run string, decision pipeline.Decision, status learning.Status) {
 		r := &learning.Review{
 			HeadSHA: fmt.Sprintf("%040x", n), BaseRef: "main", BaseSHA: fmt.Sprintf("%040x", n+1), ConfigVersion: fmt.Sprintf("%064x", n), Version: "1.0.0",
-			Iteration: 1, Services: pipeline.List[string]{"cart"}, Decision: decision, Condition: "no_blocking", Strategy: "parallel", Confidence: 0.9,
+			Iteration: 1, Services: pipeline.List[string]{"cart"}, Decision: decision, Condition: "critical > 0", Strategy: "parallel", Confidence: 0.9,
 			AutoDecision: pipeline.AutoHuman, DurationMS: 1234,
 			Use: pipeline.List[learning.Use]{{Agent: "quality", Model: "small", Input: 1000, Output: 100, Cost: 0.01}, {Agent: "quality", Model: "large", Input: 1000, Output: 100, Cost: 0.1}},
 		}

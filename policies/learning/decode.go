@@ -17,8 +17,8 @@ import (
 type Decoder struct {
 	b     []byte
 	at    int
-	other bool // the form is another one
-	names map[string]string
+	other bool              // the form is another one
+	names map[string]string // as they are written, with quotes
 
 	// The elements of a list are collected here, so that the list has their number from the start. No
 	// type is in a list of itself.
@@ -63,7 +63,7 @@ func (d *Decoder) entry(e *Entry) {
 		e.Kind = Kind(d.name())
 	}
 	if d.field(`"at":`) {
-		if err := e.At.UnmarshalJSON(d.quoted()); err != nil {
+		if raw, _ := d.quoted(); d.other || e.At.UnmarshalJSON(raw) != nil {
 			d.other = true
 		}
 	}
@@ -422,57 +422,69 @@ func (d *Decoder) field(name string) bool {
 	return true
 }
 
-// quoted reads a string without escapes and returns it with its quotes.
-func (d *Decoder) quoted() []byte {
+// quoted reads a string and returns it as it is written, with its quotes, and whether that is all
+// there is to it.
+func (d *Decoder) quoted() (raw []byte, plain bool) {
 	if !d.next('"') {
 		d.other = true
-		return nil
+		return nil, false
 	}
 	start := d.at - 1
-	n := bytes.IndexByte(d.b[d.at:], '"')
-	if n < 0 {
-		d.other = true
-		return nil
-	}
-	text, ascii := d.b[d.at:d.at+n], true
-	for _, c := range text {
-		if c < ' ' || c == '\\' {
+	plain, ascii := true, true
+	for d.at < len(d.b) {
+		c := d.b[d.at]
+		d.at++
+		switch {
+		case c == '"':
+			raw = d.b[start:d.at]
+			if !ascii && !utf8.Valid(raw) {
+				d.other = true
+			}
+			return raw, plain
+		case c == '\\': // whatever follows does not end the string
+			plain = false
+			d.at++
+		case c < ' ':
 			d.other = true
-			return nil
+			return nil, false
+		case c >= utf8.RuneSelf:
+			ascii = false
 		}
-		ascii = ascii && c < utf8.RuneSelf
 	}
-	if !ascii && !utf8.Valid(text) {
+	d.other = true
+	return nil, false
+}
+
+// unquoted returns what a string says.
+func (d *Decoder) unquoted(raw []byte, plain bool) (s string) {
+	if plain && len(raw) > 2 {
+		return string(raw[1 : len(raw)-1])
+	}
+	if plain || d.other {
+		return ""
+	}
+	if json.Unmarshal(raw, &s) != nil {
 		d.other = true
-		return nil
 	}
-	d.at += n + 1
-	return d.b[start:d.at]
+	return s
 }
 
 // text reads a string of which there is hardly another one.
-func (d *Decoder) text() string {
-	if q := d.quoted(); len(q) > 2 {
-		return string(q[1 : len(q)-1])
-	}
-	return ""
-}
+func (d *Decoder) text() string { return d.unquoted(d.quoted()) }
 
 // name reads a string that many entries have.
 func (d *Decoder) name() string {
-	q := d.quoted()
-	if len(q) <= 2 {
-		return ""
-	}
-	q = q[1 : len(q)-1]
-	if s, known := d.names[string(q)]; known {
+	raw, plain := d.quoted()
+	if s, known := d.names[string(raw)]; known {
 		return s
 	}
+	s := d.unquoted(raw, plain)
 	if d.names == nil || len(d.names) >= maxNames {
 		d.names = map[string]string{}
 	}
-	s := string(q)
-	d.names[s] = s
+	if !d.other {
+		d.names[string(raw)] = s
+	}
 	return s
 }
 
