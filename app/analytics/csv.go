@@ -80,7 +80,7 @@ func optional[N int | int64 | float64](n *N) string {
 // harmless keeps spreadsheets from reading a text as a formula, and terminals from obeying it.
 func harmless(s string) string {
 	s = plaintext.Printable(s)
-	if s != "" && strings.Contains("=+-@", s[:1]) {
+	if s != "" && strings.IndexByte("=+-@", s[0]) >= 0 {
 		return "'" + s
 	}
 	return s

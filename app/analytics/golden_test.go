@@ -220,6 +220,13 @@ func TestForms(t *testing.T) {
 		t.Errorf("%d entries, %v", n, err)
 	}
 	golden(t, "ten.jsonl", log.String())
+	log.Reset()
+	if n, err := Log(t.Context(), &log, each(logs), time.Time{}); err != nil || n != 30 || strings.Count(log.String(), `"person":""`) != 7 || strings.Count(log.String(), `"person":`) != 7 {
+		t.Errorf("all %d entries, %v", n, err)
+	}
+	if logs[2][1].Judged.Person != "p" {
+		t.Error("the log itself was changed")
+	}
 	for _, by := range Tables() {
 		s := summarised(t, logs, Options{By: by})
 		golden(t, "ten-"+string(by)+".csv", csvOf(t, s))

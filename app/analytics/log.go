@@ -12,7 +12,7 @@ import (
 )
 
 // Log writes the entries of a period as they are stored, each on a line of JSON, and returns how many
-// there were.
+// there were. It leaves out the hashes that tell people apart: with them, anybody could rank people.
 func Log(ctx context.Context, w io.Writer, logs iter.Seq2[[]learning.Entry, error], since time.Time) (n int, err error) {
 	for log, err := range logs {
 		if err != nil {
@@ -25,7 +25,7 @@ func Log(ctx context.Context, w io.Writer, logs iter.Seq2[[]learning.Entry, erro
 			if log[i].At.Before(since) {
 				continue
 			}
-			line, err := render.JSONLine(&log[i])
+			line, err := render.JSONLine(withoutPerson(log[i]))
 			if err != nil {
 				return n, err
 			}
@@ -36,4 +36,17 @@ func Log(ctx context.Context, w io.Writer, logs iter.Seq2[[]learning.Entry, erro
 		}
 	}
 	return n, nil
+}
+
+// withoutPerson returns an entry that says what a person said, but not who.
+func withoutPerson(e learning.Entry) learning.Entry {
+	if e.Judged != nil {
+		judged := *e.Judged
+		judged.Person, e.Judged = "", &judged
+	}
+	if e.Decided != nil {
+		decided := *e.Decided
+		decided.Person, e.Decided = "", &decided
+	}
+	return e
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -16,8 +17,20 @@ import (
 type Decoder struct {
 	b     []byte
 	at    int
-	other bool // the form is another one
-	names map[string]string
+	other bool              // the form is another one
+	names map[string]string // as they are written, with quotes
+
+	// The elements of a list are collected here, so that the list has their number from the start. No
+	// type is in a list of itself.
+	texts    []string
+	stages   []Stage
+	verdicts []Verdict
+	onlies   []OnlyOne
+	uses     []Use
+	askeds   []Asked
+	ranges   []Lines
+	findings []Finding
+	states   []Stated
 }
 
 // maxNames bounds the names that a decoder remembers.
@@ -50,7 +63,7 @@ func (d *Decoder) entry(e *Entry) {
 		e.Kind = Kind(d.name())
 	}
 	if d.field(`"at":`) {
-		if err := e.At.UnmarshalJSON(d.quoted()); err != nil {
+		if raw, _ := d.quoted(); d.other || e.At.UnmarshalJSON(raw) != nil {
 			d.other = true
 		}
 	}
@@ -96,7 +109,7 @@ func (d *Decoder) review(r *Review) {
 		r.Iteration = d.int()
 	}
 	if d.field(`"services":`) {
-		r.Services = list(d, (*Decoder).intoName)
+		r.Services = list(d, &d.texts, (*Decoder).intoName)
 	}
 	if d.field(`"decision":`) {
 		r.Decision = pipeline.Decision(d.name())
@@ -120,16 +133,16 @@ func (d *Decoder) review(r *Review) {
 		r.DurationMS = d.float()
 	}
 	if d.field(`"stages":`) {
-		r.Stages = list(d, (*Decoder).stage)
+		r.Stages = list(d, &d.stages, (*Decoder).stage)
 	}
 	if d.field(`"use":`) {
-		r.Use = list(d, (*Decoder).use)
+		r.Use = list(d, &d.uses, (*Decoder).use)
 	}
 	if d.field(`"asked":`) {
-		r.Asked = list(d, (*Decoder).asked)
+		r.Asked = list(d, &d.askeds, (*Decoder).asked)
 	}
 	if d.field(`"findings":`) {
-		r.Findings = list(d, (*Decoder).finding)
+		r.Findings = list(d, &d.findings, (*Decoder).finding)
 	}
 	if d.field(`"residual":`) {
 		r.Residual = d.int()
@@ -143,13 +156,13 @@ func (d *Decoder) stage(s *Stage) {
 		s.Stage = d.name()
 	}
 	if d.field(`"models":`) {
-		s.Models = list(d, (*Decoder).verdict)
+		s.Models = list(d, &d.verdicts, (*Decoder).verdict)
 	}
 	if d.field(`"agreed":`) {
 		s.Agreed = d.int()
 	}
 	if d.field(`"only":`) {
-		s.Only = list(d, (*Decoder).only)
+		s.Only = list(d, &d.onlies, (*Decoder).only)
 	}
 	if d.field(`"contradictions":`) {
 		s.Contradictions = d.int()
@@ -217,7 +230,7 @@ func (d *Decoder) asked(a *Asked) {
 		a.Prompt = d.name()
 	}
 	if d.field(`"lines":`) {
-		a.Lines = list(d, (*Decoder).lines)
+		a.Lines = list(d, &d.ranges, (*Decoder).lines)
 	}
 	d.expect('}')
 }
@@ -242,7 +255,7 @@ func (d *Decoder) finding(f *Finding) {
 		f.ID = d.text()
 	}
 	if d.field(`"also":`) {
-		f.Also = list(d, (*Decoder).intoText)
+		f.Also = list(d, &d.texts, (*Decoder).intoText)
 	}
 	if d.field(`"agent":`) {
 		f.Agent = d.name()
@@ -254,10 +267,10 @@ func (d *Decoder) finding(f *Finding) {
 		f.Stage = d.name()
 	}
 	if d.field(`"models":`) {
-		f.Models = list(d, (*Decoder).stated)
+		f.Models = list(d, &d.states, (*Decoder).stated)
 	}
 	if d.field(`"others":`) {
-		f.Others = list(d, (*Decoder).intoName)
+		f.Others = list(d, &d.texts, (*Decoder).intoName)
 	}
 	if d.field(`"prompt":`) {
 		f.Prompt = d.name()
@@ -284,7 +297,7 @@ func (d *Decoder) finding(f *Finding) {
 		f.Last = d.int()
 	}
 	if d.field(`"services":`) {
-		f.Services = list(d, (*Decoder).intoName)
+		f.Services = list(d, &d.texts, (*Decoder).intoName)
 	}
 	if d.field(`"around":`) {
 		f.Around = d.text()
@@ -312,7 +325,7 @@ func (d *Decoder) stated(s *Stated) {
 func (d *Decoder) judged(j *Judged) {
 	d.expect('{')
 	if d.field(`"findings":`) {
-		j.Findings = list(d, (*Decoder).intoText)
+		j.Findings = list(d, &d.texts, (*Decoder).intoText)
 	}
 	if d.field(`"verdict":`) {
 		j.Verdict = Judgement(d.name())
@@ -321,7 +334,7 @@ func (d *Decoder) judged(j *Judged) {
 		j.Class = DismissalClass(d.name())
 	}
 	if d.field(`"around":`) {
-		j.Around = list(d, (*Decoder).intoText)
+		j.Around = list(d, &d.texts, (*Decoder).intoText)
 	}
 	if d.field(`"person":`) {
 		j.Person = d.name()
@@ -353,19 +366,22 @@ func (d *Decoder) intoText(s *string) { *s = d.text() }
 
 func (d *Decoder) intoName(s *string) { *s = d.name() }
 
-// list reads an array. An empty one is not nil.
-func list[T any](d *Decoder, read func(*Decoder, *T)) pipeline.List[T] {
-	out := pipeline.List[T]{}
+// list reads an array and collects its elements in room. An empty one is not nil.
+func list[T any](d *Decoder, room *[]T, read func(*Decoder, *T)) pipeline.List[T] {
 	d.expect('[')
 	if d.next(']') {
-		return out
+		return pipeline.List[T]{}
 	}
+	all := (*room)[:0]
+	defer func() {
+		clear(all)
+		*room = all
+	}()
 	for !d.other {
-		var v T
-		read(d, &v)
-		out = append(out, v)
+		all = append(all, *new(T))
+		read(d, &all[len(all)-1])
 		if d.next(']') {
-			return out
+			return slices.Clone(pipeline.List[T](all))
 		}
 		d.expect(',')
 	}
@@ -406,57 +422,69 @@ func (d *Decoder) field(name string) bool {
 	return true
 }
 
-// quoted reads a string without escapes and returns it with its quotes.
-func (d *Decoder) quoted() []byte {
+// quoted reads a string and returns it as it is written, with its quotes, and whether that is all
+// there is to it.
+func (d *Decoder) quoted() (raw []byte, plain bool) {
 	if !d.next('"') {
 		d.other = true
-		return nil
+		return nil, false
 	}
 	start := d.at - 1
-	n := bytes.IndexByte(d.b[d.at:], '"')
-	if n < 0 {
-		d.other = true
-		return nil
-	}
-	text, ascii := d.b[d.at:d.at+n], true
-	for _, c := range text {
-		if c < ' ' || c == '\\' {
+	plain, ascii := true, true
+	for d.at < len(d.b) {
+		c := d.b[d.at]
+		d.at++
+		switch {
+		case c == '"':
+			raw = d.b[start:d.at]
+			if !ascii && !utf8.Valid(raw) {
+				d.other = true
+			}
+			return raw, plain
+		case c == '\\': // whatever follows does not end the string
+			plain = false
+			d.at++
+		case c < ' ':
 			d.other = true
-			return nil
+			return nil, false
+		case c >= utf8.RuneSelf:
+			ascii = false
 		}
-		ascii = ascii && c < utf8.RuneSelf
 	}
-	if !ascii && !utf8.Valid(text) {
+	d.other = true
+	return nil, false
+}
+
+// unquoted returns what a string says.
+func (d *Decoder) unquoted(raw []byte, plain bool) (s string) {
+	if plain && len(raw) > 2 {
+		return string(raw[1 : len(raw)-1])
+	}
+	if plain || d.other {
+		return ""
+	}
+	if json.Unmarshal(raw, &s) != nil {
 		d.other = true
-		return nil
 	}
-	d.at += n + 1
-	return d.b[start:d.at]
+	return s
 }
 
 // text reads a string of which there is hardly another one.
-func (d *Decoder) text() string {
-	if q := d.quoted(); len(q) > 2 {
-		return string(q[1 : len(q)-1])
-	}
-	return ""
-}
+func (d *Decoder) text() string { return d.unquoted(d.quoted()) }
 
 // name reads a string that many entries have.
 func (d *Decoder) name() string {
-	q := d.quoted()
-	if len(q) <= 2 {
-		return ""
-	}
-	q = q[1 : len(q)-1]
-	if s, known := d.names[string(q)]; known {
+	raw, plain := d.quoted()
+	if s, known := d.names[string(raw)]; known {
 		return s
 	}
+	s := d.unquoted(raw, plain)
 	if d.names == nil || len(d.names) >= maxNames {
 		d.names = map[string]string{}
 	}
-	s := string(q)
-	d.names[s] = s
+	if !d.other {
+		d.names[string(raw)] = s
+	}
 	return s
 }
 

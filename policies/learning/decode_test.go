@@ -15,7 +15,7 @@ func fill(v reflect.Value, n *int) {
 	*n++
 	switch v.Kind() {
 	case reflect.String:
-		v.SetString("text " + strings.Repeat("é", *n%3) + string(rune('a'+*n%26)))
+		v.SetString("<\"text\" & \\" + strings.Repeat("é", *n%3) + string(rune('a'+*n%26)))
 	case reflect.Int:
 		v.SetInt(int64(*n))
 	case reflect.Float64:
@@ -92,7 +92,7 @@ func FuzzDecoder(f *testing.F) {
 	f.Add(body)
 	for _, s := range []string{
 		`{}`, `{"event":"a","event":"b"}`, `{"number":01}`, `{"number":-0}`, `{"number":12345678901234567890}`, `{"number":1.0}`, `{"at":"yesterday"}`,
-		`{"event":"\u0061"}`, "{\"event\":\"\x80\"}", "{\"event\":\"\t\"}", ` {"event":"a"}`, `{"event":"a"} `, `{"event":null}`, `{"review":{"duration_ms":1E5}}`,
+		`{"event":"\u0061"}`, `{"event":"\`, `{"event":"\"}`, `{"event":"\\"}`, `{"event":"\q"}`, `{"kind":"\ud800"}`, `{"at":"\u0032026-01-01T00:00:00Z"}`, "{\"event\":\"\x80\"}", "{\"event\":\"\t\"}", ` {"event":"a"}`, `{"event":"a"} `, `{"event":null}`, `{"review":{"duration_ms":1E5}}`,
 		`{"review":{"confidence":-0,"duration_ms":1e999,"findings":[]}}`, `{"review":{"findings":[{"holds":true},{"holds":fals}]}}`, `{"more":1}`, `{`, ``, `[]`, `{,"event":"a"}`,
 		`{"judged":{"findings":["a",],"person":"b"}}`,
 	} {
