@@ -77,7 +77,7 @@ func TestCarryComparesWhatMemoryTells(t *testing.T) {
 				src.cfg = withServices(t)
 				out, err := c.runner.Run(t.Context(), src, Options{
 					Carry:  carry,
-					Memory: func(context.Context, *pipeline.PRFacts) (pipeline.Memory, error) { return m, nil },
+					Memory: func(context.Context, *pipeline.PRFacts, *pipeline.Classification) (pipeline.Memory, error) { return m, nil },
 					IOAgents: func(of IOAgent) dispatch.Agent {
 						told[of.Agent.ID] = of.Memory
 						return askedOf{asked}
@@ -130,7 +130,7 @@ func TestEvaluationIsToldMemory(t *testing.T) {
 		src.cfg = cfg
 		out, err := c.runner.Run(t.Context(), src, Options{
 			Carry:  carry,
-			Memory: func(context.Context, *pipeline.PRFacts) (pipeline.Memory, error) { return m, nil },
+			Memory: func(context.Context, *pipeline.PRFacts, *pipeline.Classification) (pipeline.Memory, error) { return m, nil },
 			IOAgents: func(of IOAgent) dispatch.Agent {
 				if !of.Evaluation {
 					return askedOf{}
