@@ -164,8 +164,9 @@ func tenPulls() (logs [][]learning.Entry) {
 					judged("f2", learning.Dismissed, learning.WontFix, "p").judged("f3", learning.Dismissed, learning.Duplicate, "p").judged("f4", learning.Dismissed, learning.Other, "q").
 					review("needs_fixes", nil).review("needs_fixes", nil).review("pass", nil, rule("f1", "sec-sql-01", critical, fixed)).end(learning.KindMerged),
 		tell("acme/web", 9).review("pass_with_warnings", hostileModel, hostile),
-		tell("acme/web", 10). // gone, and never shown
+		tell("acme/web", 10). // gone, and never shown; a person approves the first head on GitHub
 					review("needs_fixes", nil, rule("f1", "sec-sql-01", critical, open), rule("f2", "sec-log-01", warning, open), spec("f3", major, open, haiku), rule("f4", "sec-log-01", warning, learning.StatusUnshown)).
+					decided(learning.Approved).
 					review("pass", nil, rule("f1", "sec-sql-01", critical, learning.StatusWithdrawn), rule("f2", "sec-log-01", warning, learning.StatusObsolete), spec("f3", major, learning.StatusNotRaised, haiku)),
 	} {
 		logs = append(logs, s.log)
@@ -216,12 +217,12 @@ func TestForms(t *testing.T) {
 	golden(t, "ten.json", string(js))
 	golden(t, "ten-seed3.json", seedOf(t, logs, Options{Since: begin}))
 	var log bytes.Buffer
-	if n, err := Log(t.Context(), &log, each(logs), begin.Add(9*24*time.Hour)); err != nil || n != 3 {
+	if n, err := Log(t.Context(), &log, each(logs), begin.Add(9*24*time.Hour)); err != nil || n != 4 {
 		t.Errorf("%d entries, %v", n, err)
 	}
 	golden(t, "ten.jsonl", log.String())
 	log.Reset()
-	if n, err := Log(t.Context(), &log, each(logs), time.Time{}); err != nil || n != 30 || strings.Count(log.String(), `"person":""`) != 7 || strings.Count(log.String(), `"person":`) != 7 {
+	if n, err := Log(t.Context(), &log, each(logs), time.Time{}); err != nil || n != 31 || strings.Count(log.String(), `"person":""`) != 8 || strings.Count(log.String(), `"person":`) != 8 {
 		t.Errorf("all %d entries, %v", n, err)
 	}
 	if logs[2][1].Judged.Person != "p" {
