@@ -90,7 +90,7 @@ type ScansJob struct {
 }
 
 // IssuesJob are the args of JobIssues. Each merge gets its own job, which has the merge's
-// delivery.
+// delivery. For what is on probation, Delivery holds the time instead.
 type IssuesJob struct {
 	Ask      IssuesAsk `json:"ask"`
 	Delivery string    `json:"delivery"`

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -137,33 +138,27 @@ func unanswered(cfg *config.Config, before, found []ports.Probation) (kept []por
 	return kept
 }
 
-// find returns what is judged wrong too often by findings of the given time or later, the worst first,
-// and at most as many as are stored.
+// find returns what is judged wrong too often by findings of the given time or later, at most as many
+// as are stored.
 func (f *Finder) find(ctx context.Context, t ports.Target, cfg *config.Config, since time.Time) ([]ports.Probation, error) {
-	bar := cfg.Settings.ProbationBar
-	if bar <= 0 {
+	if cfg.Settings.ProbationBar <= 0 {
 		return nil, nil
 	}
 	which := ports.LogFilter{RepoID: t.RepoID, Since: since}
-	summary, err := analytics.Summarise(ctx, f.Learning.Logs(ctx, which), analytics.Options{Since: since, Bar: bar})
+	options := analytics.Options{Since: since, Bar: cfg.Settings.ProbationBar}
+	all, err := analytics.Summarise(ctx, f.Learning.Logs(ctx, which), options)
 	if err != nil {
 		return nil, err
 	}
-	var found []ports.Probation
-	for i := range summary.Probation {
-		c := &summary.Probation[i]
-		if !cfg.Judgeable(c.Rule, c.Agent) {
-			continue
-		}
-		p := ports.Probation{Kind: ports.ProbationRule, ID: c.Rule, Judged: c.Judged.Judged, People: c.People, Precision: c.Precision.Value, High: c.Precision.High}
-		if c.Rule == "" {
-			p.Kind, p.ID = ports.ProbationAgent, c.Agent
-		}
-		known := slices.ContainsFunc(found, func(x ports.Probation) bool { return compare(x, p) == 0 })
-		if !known && len(found) < ports.MaxProbations {
-			found = append(found, p)
+	found := rows(cfg, all.Probation, ports.ProbationRule)
+	if wrong := rulesOf(all.Probation); len(wrong) > 0 {
+		// An agent is not proposed for what these rules did: without them it may be right.
+		if all, err = analytics.Summarise(ctx, without(f.Learning.Logs(ctx, which), wrong), options); err != nil {
+			return nil, err
 		}
 	}
+	found = append(found, rows(cfg, all.Probation, ports.ProbationAgent)...)
+	found = found[:min(len(found), ports.MaxProbations)]
 	if len(found) == 0 {
 		return nil, nil
 	}
@@ -179,6 +174,51 @@ func (f *Finder) find(ctx context.Context, t ports.Target, cfg *config.Config, s
 		}
 	}
 	return found, nil
+}
+
+// rows returns the candidates of a kind that may be proposed, the worst first.
+func rows(cfg *config.Config, candidates []analytics.Candidate, kind ports.ProbationKind) (all []ports.Probation) {
+	for i := range candidates {
+		c := &candidates[i]
+		p := ports.Probation{Kind: kind, ID: c.Rule, Judged: c.Judged.Judged, People: c.People, Precision: c.Precision.Value, High: c.Precision.High}
+		if kind == ports.ProbationAgent {
+			p.ID = c.Agent
+		}
+		if (kind == ports.ProbationRule) != (c.Rule != "") || !cfg.Judgeable(c.Rule, c.Agent) {
+			continue
+		}
+		if !slices.ContainsFunc(all, func(x ports.Probation) bool { return x.ID == p.ID }) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// rulesOf returns the rules of candidates.
+func rulesOf(candidates []analytics.Candidate) map[string]bool {
+	rules := map[string]bool{}
+	for i := range candidates {
+		if c := &candidates[i]; c.Rule != "" {
+			rules[c.Rule] = true
+		}
+	}
+	return rules
+}
+
+// without returns logs without the findings of some rules. It changes what the given ones yield.
+func without(logs iter.Seq2[[]learning.Entry, error], rules map[string]bool) iter.Seq2[[]learning.Entry, error] {
+	return func(yield func([]learning.Entry, error) bool) {
+		for log, err := range logs {
+			for i := range log {
+				if r := log[i].Review; r != nil {
+					r.Findings = slices.DeleteFunc(r.Findings, func(f learning.Finding) bool { return rules[f.Rule] })
+				}
+			}
+			if !yield(log, err) {
+				return
+			}
+		}
+	}
 }
 
 // describe adds to what was found what a finding tells about it.

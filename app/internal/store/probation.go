@@ -70,7 +70,9 @@ func (s probations) SetProbations(ctx context.Context, repo ports.Target, all []
 			return nil
 		}
 		repo.Number, repo.HeadSHA, repo.HeadRef = 0, "", ""
-		_, err = t.insertJob(ctx, ports.NewJob(ports.JobIssues, ports.IssuesJob{Ask: ports.IssuesAsk{Target: repo}}))
+		// A job that runs now may have read the rows already, so this one is a job of its own.
+		job := ports.IssuesJob{Ask: ports.IssuesAsk{Target: repo}, Delivery: fmt.Sprintf("probation %d", s.now())}
+		_, err = t.insertJob(ctx, ports.NewJob(ports.JobIssues, job))
 		return err
 	})
 	return wrap(err, "store what is on probation in repository %d", repo.RepoID)
