@@ -224,8 +224,11 @@ func personHash(privateKey []byte) func(login string, id int64) string {
 // retentionInterval is how often the server deletes what is past its retention period.
 const retentionInterval = time.Hour
 
-// periodic returns the jobs that look for lost deliveries and unanswered pull requests,
-// and the job that deletes old data.
+// probationInterval is how often the server looks for rules that people judge wrong too often.
+const probationInterval = time.Hour
+
+// periodic returns the jobs that look for lost deliveries, unanswered pull requests and rules that
+// are often wrong, and the job that deletes old data.
 func (a *App) periodic() []store.Periodic {
 	var jobs []store.Periodic
 	for kind, every := range map[ports.JobKind]time.Duration{
@@ -236,6 +239,7 @@ func (a *App) periodic() []store.Periodic {
 			jobs = append(jobs, store.Periodic{Kind: kind, Every: every})
 		}
 	}
+	jobs = append(jobs, store.Periodic{Kind: ports.JobProbation, Every: probationInterval})
 	if a.settings.Retention+a.settings.AnalyticsRetention > 0 {
 		jobs = append(jobs, store.Periodic{Kind: ports.JobRetention, Every: retentionInterval})
 	}

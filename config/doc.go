@@ -30,6 +30,9 @@
 // no milder than the floor's. Only the people whom that layer names under final_authority can take
 // the finding of a final rule out of the gate.
 //
+// The program may lay one more layer between the defaults and the server's, which puts rules that
+// people judge wrong too often in evaluation: see [Config.ProbationLayer].
+//
 // An organisation's layer can only make reviews stricter unless the server lets that organisation
 // weaken them: see [Config.Weakened].
 //

@@ -32,6 +32,29 @@ func repositoryForm(file string, layers []Layer, inForce []pipeline.ConfigLayer)
 	return form
 }
 
+// AppendPatch returns the patch that appends an entry to a file of the given form. It can follow
+// other patches if the form is the one after them.
+func AppendPatch(file, form string, entry any) pipeline.ConfigPatch {
+	op := pipeline.PatchOperation{Op: "add", Value: entry}
+	switch form {
+	case FormList, FormItems:
+		op.Path = listPointer(form) + "/-"
+	case FormObject:
+		op.Path, op.Value = "/items", []any{op.Value}
+	default:
+		op.Value = map[string]any{"items": []any{op.Value}}
+	}
+	return pipeline.ConfigPatch{File: file, Operations: pipeline.List[pipeline.PatchOperation]{op}}
+}
+
+// listPointer returns the pointer to the list of a file that has one.
+func listPointer(form string) string {
+	if form == FormItems {
+		return "/items"
+	}
+	return ""
+}
+
 func formOf(f File) string {
 	root, _ := jsontree.Parse(&jsontree.Document{Name: f.Path}, f.Text)
 	switch {

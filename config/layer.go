@@ -16,6 +16,7 @@ import (
 // The layers by name; see LayerNames.
 const (
 	LayerDefaults     = "defaults"
+	LayerProbation    = "probation" // made by reviewgate; see ProbationLayer
 	LayerServer       = "server"
 	LayerOrganisation = "organisation"
 	LayerRepository   = "repository"
@@ -23,8 +24,11 @@ const (
 
 // LayerNames lists the layers by name, lowest first.
 func LayerNames() []string {
-	return []string{LayerDefaults, LayerServer, LayerOrganisation, LayerRepository}
+	return append([]string{LayerDefaults, LayerProbation}, WrittenLayers()...)
 }
+
+// WrittenLayers lists the layers that people write over the defaults, lowest first.
+func WrittenLayers() []string { return []string{LayerServer, LayerOrganisation, LayerRepository} }
 
 // LayerRank is greater for a layer that is laid over another.
 func LayerRank(layer string) int { return slices.Index(LayerNames(), layer) }

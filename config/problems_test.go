@@ -116,7 +116,7 @@ func TestProblems(t *testing.T) {
 		}},
 		{"unknown section", FileSettings, `{"gates": {}, "memory": {}}`, []string{
 			`review-settings.json:1:2: /gates: "gates" is not a field of a settings file; did you mean "gate"?`,
-			`review-settings.json:1:15: /memory: "memory" is not a field of a settings file; use $schema, check, commands, comment, config_branches, drafts, final, final_authority, fix_loop, gate, ignore, issues, labels, limits, mode, model_budget, model_endpoints, models, organisations, repositories, secrets, synthesis or thresholds`,
+			`review-settings.json:1:15: /memory: "memory" is not a field of a settings file; use $schema, check, commands, comment, config_branches, drafts, final, final_authority, fix_loop, gate, ignore, issues, labels, limits, mode, model_budget, model_endpoints, models, organisations, probation, probation_bar, repositories, secrets, synthesis or thresholds`,
 		}},
 		{"wrong type", FileSettings, `{"limits": {"agent_retries": "2", "agent_concurrency": 1.5}, "check": {"annotations": "yes"}}`, []string{
 			`review-settings.json:1:30: /limits/agent_retries: agent_retries is a string, but must be a whole number; write a number such as 10, without quotes and fraction`,

@@ -61,6 +61,7 @@ type Config struct {
 	heldBy    map[string]string            // by agent: the lowest layer that made the agent final, or something that needs the agent
 	wordedBy  map[string]string            // by rule: the highest layer that wrote its name or detection
 	ruledBy   map[string]string            // by service mapping: the layer that wrote its rules
+	modes     map[string]map[string]string // by file and id: the layer that set the mode of a rule or agent
 	// These are the layers that made rules and agents final, by id; see FinalIn.
 	finalRules, finalAgents map[string]string
 	weakened                []pipeline.ConfigProblem // see Weakened
@@ -266,6 +267,12 @@ type Settings struct {
 	Secrets    SecretSettings    `json:"secrets"`
 	// Ignore lists paths whose findings do not count. The lists of all layers are joined.
 	Ignore []Ignored `json:"ignore"`
+
+	// Probation says what happens to a rule that people judge wrong too often: ProbationPropose
+	// (default) or ProbationAuto. ProbationBar is the precision below which that is the case, 0 to 1,
+	// default 0.5; at 0 it is never the case.
+	Probation    string  `json:"probation"`
+	ProbationBar float64 `json:"probation_bar"`
 
 	Issues IssueSettings `json:"issues"`
 	Labels LabelSettings `json:"labels"`
@@ -479,13 +486,14 @@ type CheckSettings struct {
 	Annotations bool   `json:"annotations"` // default true
 }
 
-// IssueSettings say what becomes an issue when a pull request is merged. Both kinds are off by
-// default, because the App needs the permission to write issues.
+// IssueSettings say what becomes an issue: of a merged pull request, and of what people judge. All
+// kinds are off by default, because the App needs the permission to write issues.
 type IssueSettings struct {
-	TechDebt bool     `json:"tech_debt"` // warnings in merged changes
-	Gaps     bool     `json:"gaps"`      // concerns that the config misses
-	PerDay   int      `json:"per_day"`   // new issues in any 24 hours, 1 to 100, default 5
-	Labels   []string `json:"labels"`    // labels of new issues
+	TechDebt  bool     `json:"tech_debt"` // warnings in merged changes
+	Gaps      bool     `json:"gaps"`      // concerns that the config misses
+	Probation bool     `json:"probation"` // rules and agents that people judge wrong too often
+	PerDay    int      `json:"per_day"`   // new issues in any 24 hours, 1 to 100, default 5
+	Labels    []string `json:"labels"`    // labels of new issues
 }
 
 // LabelSettings say which labels a pull request gets.

@@ -476,7 +476,9 @@ func stricterSetting(below *Settings, d difference) bool {
 		return order(DraftsSkip, DraftsReview)
 	case "gate.conditions":
 		return !policies.MayLoosen(d.below.([]policies.GateCondition), d.above.([]policies.GateCondition))
-	case "synthesis.confidence_gate", "thresholds.max_critical_issues", "thresholds.max_major_issues":
+	case "probation":
+		return order(ProbationAuto, ProbationPropose)
+	case "synthesis.confidence_gate", "probation_bar", "thresholds.max_critical_issues", "thresholds.max_major_issues":
 		return lower()
 	case "thresholds.completeness_score", "thresholds.testability_score", "thresholds.clarity_score", "thresholds.confidence_level",
 		"limits.agent_timeout_seconds", "limits.agent_retries":

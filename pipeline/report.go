@@ -62,6 +62,8 @@ type Report struct {
 	// Memory is what records of memory did to findings, by record, then finding. It is left out if
 	// they did nothing.
 	Memory List[MemoryUse] `json:"memory,omitempty"`
+	// Probation lists the rules that reviewgate put in evaluation by itself, sorted.
+	Probation List[string] `json:"probation,omitempty"`
 }
 
 // MemoryUse is what a record of memory did to a finding. If several records match a finding, each

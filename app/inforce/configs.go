@@ -20,10 +20,13 @@ type Configs struct {
 	Layers       ports.Layers
 	Marks        ports.Marks
 	ConfigReader ports.ConfigReader
-	Loader       *config.Loader
-	Server       config.Layer // the server's layer, without files if there is none
-	Log          zerolog.Logger
-	Now          func() time.Time
+	// Probations has the rules that people judge wrong too often. Without it none is put in
+	// evaluation.
+	Probations ports.Probations
+	Loader     *config.Loader
+	Server     config.Layer // the server's layer, without files if there is none
+	Log        zerolog.Logger
+	Now        func() time.Time
 
 	// branches are the globs of the base branches that have their own config; nil if there
 	// are none.

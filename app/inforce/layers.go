@@ -22,6 +22,8 @@ type InForce struct {
 	below     []config.Layer
 	Blobs     []ports.ConfigBlob // of all layers, including the defaults
 	RootFiles []string
+	// probation are the rules that may be put in evaluation; see onProbation.
+	probation []string
 	// Attributes and Exceptions are the base's .gitattributes and .gitleaks.toml. They are
 	// in Blobs, too, so that a push that changes one of them is noticed.
 	Attributes, Exceptions ports.ConfigBlob
@@ -69,7 +71,16 @@ func (c *Configs) Lay(ctx context.Context, t ports.Target, branch string, read p
 			return InForce{}, err
 		}
 	}
+	rules, err := c.onProbation(ctx, t.RepoID)
+	if err != nil {
+		return InForce{}, err
+	}
 	cfg := l.config()
+	if layer := cfg.ProbationLayer(rules); len(layer.Files) > 0 {
+		l.used = append([]config.Layer{layer}, l.used...)
+		l.blobs = slices.Insert(l.blobs, len(defaultBlobs()), LayerBlobs(layer)...)
+		cfg = l.config()
+	}
 	if !look {
 		if err := c.noteNames(ctx, t.RepoID, t.Owner+"/"+t.Name); err != nil {
 			return InForce{}, err
@@ -84,7 +95,7 @@ func (c *Configs) Lay(ctx context.Context, t ports.Target, branch string, read p
 			blobs = append(blobs, b)
 		}
 	}
-	return InForce{Config: cfg, own: own, read: files, below: below, Blobs: blobs, RootFiles: read.RootFiles, Attributes: read.Attributes, Exceptions: read.Exceptions}, nil
+	return InForce{Config: cfg, own: own, read: files, below: below, probation: rules, Blobs: blobs, RootFiles: read.RootFiles, Attributes: read.Attributes, Exceptions: read.Exceptions}, nil
 }
 
 // ConfigBranch returns the base branch if the server's config lets it have its own config,
@@ -248,12 +259,23 @@ func (l *layering) config() *config.Config {
 }
 
 // Known returns the config from the newest good layers for the target, for callers that
-// have not read the config in force.
+// have not read the config in force. Rules that reviewgate put in evaluation by itself are enforced
+// in it.
 func (c *Configs) Known(ctx context.Context, t ports.Target) (*config.Config, error) {
 	branch, err := c.knownBranch(ctx, t)
 	if err != nil {
 		return nil, err
 	}
+	layers, err := c.knownLayers(ctx, t, branch)
+	if err != nil {
+		return nil, err
+	}
+	cfg, _ := c.Loader.Load(layers...) // a layer that no longer fits is left out
+	return cfg, c.named(ctx, cfg, t.RepoID)
+}
+
+// knownLayers returns the newest good layers for the target, with the branch's own config.
+func (c *Configs) knownLayers(ctx context.Context, t ports.Target, branch string) ([]config.Layer, error) {
 	layers := c.serverLayers()
 	for _, from := range []struct {
 		layer string
@@ -271,8 +293,7 @@ func (c *Configs) Known(ctx context.Context, t ports.Target) (*config.Config, er
 		}
 		layers = append(layers, configLayer(from.layer, good.Source, good.Files))
 	}
-	cfg, _ := c.Loader.Load(layers...) // a layer that no longer fits is left out
-	return cfg, c.named(ctx, cfg, t.RepoID)
+	return layers, nil
 }
 
 // knownBranch returns the branch whose config the target had at the last read.

@@ -29,6 +29,9 @@ func (c *Configs) Proposed(ctx context.Context, t ports.Target, f *pipeline.PRFa
 		layers = append(layers, own)
 	}
 	cfg, _ := c.proposals.Load(layers...) // the config contains its problems
+	if layer := cfg.ProbationLayer(now.probation); len(layer.Files) > 0 {
+		cfg, _ = c.proposals.Load(append([]config.Layer{layer}, layers...)...)
+	}
 	return cfg, LayerBlobs(own), nil
 }
 

@@ -16,10 +16,11 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// Tracker keeps the issues about merged warnings and gaps.
+// Tracker keeps the issues about merged warnings and gaps, and about what people judge wrong too often.
 type Tracker struct {
 	Configs     *inforce.Configs
 	Deferrals   ports.Deferrals
+	Probations  ports.Probations
 	History     ports.History
 	Marks       ports.Marks
 	IssueWriter ports.IssueWriter
@@ -70,6 +71,11 @@ func (k *Tracker) Work(ctx context.Context, job ports.IssuesJob, _ int) error {
 				return err
 			}
 		}
+		if cfg.Settings.Issues.Probation {
+			if err := k.noteProbation(ctx, l, t); err != nil {
+				return err
+			}
+		}
 		w := issueWriter{Tracker: k, lease: l, target: t, settings: cfg.Settings.Issues}
 		return w.all(ctx)
 	})
@@ -87,7 +93,7 @@ func (k *Tracker) issuesAsked(ctx context.Context, t ports.Target) (merged *port
 	if err != nil || cfg == nil {
 		return nil, nil, err
 	}
-	if on := cfg.Settings.Issues.TechDebt || cfg.Settings.Issues.Gaps; !on || cfg.Mode(t.Owner+"/"+t.Name) != config.ModeEnforce {
+	if on := cfg.Settings.Issues; !(on.TechDebt || on.Gaps || on.Probation) || cfg.Mode(t.Owner+"/"+t.Name) != config.ModeEnforce {
 		return nil, nil, nil
 	}
 	return merged, cfg, nil

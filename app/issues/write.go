@@ -54,7 +54,8 @@ func (w *issueWriter) all(ctx context.Context) error {
 }
 
 func (w *issueWriter) wanted(kind ports.DeferredKind) bool {
-	return kind == ports.DeferredDebt && w.settings.TechDebt || kind == ports.DeferredGap && w.settings.Gaps
+	return kind == ports.DeferredDebt && w.settings.TechDebt || kind == ports.DeferredGap && w.settings.Gaps ||
+		kind == ports.DeferredProbation && w.settings.Probation
 }
 
 // refused logs once that a repository accepts no issues, and records it. The next merge

@@ -9,6 +9,8 @@ type DeferredKind string
 const (
 	DeferredDebt DeferredKind = "debt" // a warning that was merged
 	DeferredGap  DeferredKind = "gap"  // a concern that the config missed
+	// DeferredProbation is a rule or an agent that people judge wrong too often. No merge adds it.
+	DeferredProbation DeferredKind = "probation"
 )
 
 // DeferredState is the state of the issue about a deferred item.
@@ -29,7 +31,7 @@ type Deferred struct {
 	ID     int64
 	RepoID int64
 	Kind   DeferredKind
-	Key    string // fingerprint, or for a gap a digest that identifies it
+	Key    string // fingerprint, or a digest that identifies it
 	State  DeferredState
 	// Changed means that GitHub does not have the newest state yet.
 	Changed bool
@@ -43,11 +45,14 @@ type Deferred struct {
 	Body    string // likewise, without the counts
 	Seen    int    // number of merged pull requests that had it
 	Pulls   []int  // the last of these, newest last, at most MaxDeferredPulls
-	// ResolvedIn is the pull request whose merge resolved the item, or 0.
+	// ResolvedIn is the pull request whose merge resolved the item, ResolvedOtherwise, or 0.
 	ResolvedIn int
 	Digest     string // of the text last written to GitHub
 	IntendedAt time.Time
 }
+
+// ResolvedOtherwise says that an item was resolved, but not by a merge.
+const ResolvedOtherwise = -1
 
 // Limits of deferred items.
 const (
@@ -55,10 +60,10 @@ const (
 	MaxDeferred      = 1000 // unresolved items of a repository; more are dropped
 )
 
-// DeferredNews holds the changes that a merge makes to the deferred items.
+// DeferredNews holds the changes that a merge makes to the deferred items, or what changed otherwise.
 type DeferredNews struct {
 	RepoID int64
-	Number int              // of the merged pull request
+	Number int              // of the merged pull request; 0 if it was no merge
 	Seen   []Deferred       // new, or again
 	Gone   []int64          // resolved, by ID
 	Moved  map[int64]string // paths that files were renamed to, by ID

@@ -18,6 +18,7 @@ const (
 	JobBacktest   JobKind = "backtest"   // computes stored reviews under the config that a pull request proposes
 	JobForget     JobKind = "forget"     // deletes the data of repositories that the App lost access to
 	JobRetention  JobKind = "retention"  // deletes old data
+	JobProbation  JobKind = "probation"  // finds rules and agents that people judge wrong too often
 )
 
 // JobRules say how the queue treats the jobs of one kind.
@@ -56,10 +57,11 @@ func AllJobs() []JobRules {
 		{Kind: JobForget, Priority: 3},
 		{Kind: JobBacktest, Priority: 4, Once: true},
 		{Kind: JobRetention, Priority: 4, Once: true, Periodic: NoArgs{}},
+		{Kind: JobProbation, Priority: 4, Once: true, Periodic: NoArgs{}},
 	}
 }
 
-// NoArgs are the args of JobDeliveries and JobRetention.
+// NoArgs are the args of JobDeliveries, JobRetention and JobProbation.
 //
 // Databases hold args as JSON, some of it written by older versions. So the fields of the
 // args below, and of the asks in them, must keep their names.
@@ -88,7 +90,7 @@ type ScansJob struct {
 }
 
 // IssuesJob are the args of JobIssues. Each merge gets its own job, which has the merge's
-// delivery.
+// delivery. For what is on probation, Delivery holds the time instead.
 type IssuesJob struct {
 	Ask      IssuesAsk `json:"ask"`
 	Delivery string    `json:"delivery"`

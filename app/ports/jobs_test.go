@@ -28,6 +28,7 @@ func TestArgsOfJobs(t *testing.T) {
 		JobSweep:      {`{"installation":5,"seq":0,"delivery":"d","granted":true}`, Sweep{5, true}, readArgs[SweepJob]},
 		JobDeliveries: {`{}`, NoArgs{}, readArgs[NoArgs]},
 		JobRetention:  {`{}`, NoArgs{}, readArgs[NoArgs]},
+		JobProbation:  {`{}`, NoArgs{}, readArgs[NoArgs]},
 		JobRerequest: {
 			`{"rerequest":{"Installation":5,"RepoID":1,"Owner":"acme","Name":"shop","HeadSHA":"aaa","Numbers":[7]},"delivery":"d"}`,
 			Rerequest{5, 1, "acme", "shop", "aaa", []int{7}}, readArgs[RerequestJob],

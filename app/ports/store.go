@@ -21,6 +21,7 @@ type Store struct {
 	Archive
 	Backtests
 	Learning
+	Probations
 	Writes
 	Commands
 	Layers

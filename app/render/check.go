@@ -89,7 +89,7 @@ func Check(v View) ports.CheckOutput {
 }
 
 func (r *report) summary() safe {
-	return blocks(append(r.head(), r.next(), say("md footer", r.page)))
+	return blocks(append(r.head(), r.probation(), r.next(), say("md footer", r.page)))
 }
 
 // text renders everything that is not in the summary. annotated of all findings on changed

@@ -12,8 +12,9 @@ import (
 
 // The kinds of issue, as in their markers.
 const (
-	IssueDebt = "debt"
-	IssueGap  = "gap"
+	IssueDebt      = "debt"
+	IssueGap       = "gap"
+	IssueProbation = "probation"
 )
 
 // issueEnd ends our part of an issue's body. People can write below it.
@@ -81,7 +82,7 @@ type IssueState struct {
 	About      string // from its IssueText
 	Seen       int
 	Pulls      []int // the last pull requests that merged it, newest last
-	ResolvedIn int   // the pull request whose merge resolved it, or 0
+	ResolvedIn int   // the pull request whose merge resolved it, ports.ResolvedOtherwise, or 0
 }
 
 // Issue renders an issue's body.
@@ -89,11 +90,11 @@ func Issue(s IssueState) Document {
 	before := slices.Clone(s.Pulls)
 	slices.Reverse(before)
 	data := struct {
-		Gap              bool
+		Gap, Probation   bool
 		About            safe
 		Seen, Last, Gone int
 		Before           []int
-	}{Gap: s.Kind == IssueGap, About: safe(s.About), Seen: s.Seen, Gone: s.ResolvedIn}
+	}{Gap: s.Kind == IssueGap, Probation: s.Kind == IssueProbation, About: safe(s.About), Seen: s.Seen, Gone: s.ResolvedIn}
 	if len(before) > 0 {
 		data.Last, data.Before = before[0], before[1:]
 	}

@@ -8,8 +8,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
+	"github.com/reviewgate/reviewgate/policies/learning"
 )
 
 func debtState(v View, i int) (IssueText, IssueState) {
@@ -21,6 +24,30 @@ func debtState(v View, i int) (IssueText, IssueState) {
 func gapState(v View) (IssueText, IssueState) {
 	text := IssuesOf(v).Gap(&v.Review.Report.GapLog[0])
 	return text, IssueState{Kind: IssueGap, Key: "0123", About: text.About, Seen: 1, Pulls: []int{12}}
+}
+
+// probationState is about a rule that reviewgate put in evaluation, or about an agent that it did not.
+func probationState(agent bool) (IssueText, IssueState) {
+	p := ports.Probation{
+		Kind: ports.ProbationRule, ID: "br-errors-03", Judged: 25, People: 4, Precision: 0.2, High: 0.3908,
+		Samples: []ports.ProbationSample{
+			{Number: 31, Path: "store/a.go", Line: 7, Outcome: learning.OutcomeDismissed}, {Number: 30, Outcome: learning.OutcomeAccepted},
+			{Number: 29, Path: "store/b.go", Outcome: learning.OutcomeFixed},
+		},
+	}
+	file, form := config.FileRules, config.FormNone
+	if agent {
+		p.Kind, p.ID, file, form = ports.ProbationAgent, "docs-reviewer", config.FileAgents, config.FormList
+	}
+	patch := config.AppendPatch(file, form, map[string]any{"id": p.ID, "mode": config.ModeEvaluate})
+	text := ProbationText(&p, 0.5, patch, !agent)
+	return text, IssueState{Kind: IssueProbation, Key: "0123", About: text.About, Seen: 1}
+}
+
+func hostileProbation() (IssueText, IssueState) {
+	p := ports.Probation{Kind: ports.ProbationAgent, ID: nasty, Judged: 20, People: 3, Samples: []ports.ProbationSample{{Number: 1, Path: nasty, Line: 3, Outcome: "<b>"}}}
+	text := ProbationText(&p, 0.333, config.AppendPatch(nasty, config.FormItems, map[string]any{"id": nasty}), false)
+	return text, IssueState{Kind: IssueProbation, Key: "0123", About: text.About, Seen: 1}
 }
 
 func TestIssues(t *testing.T) {
@@ -49,6 +76,14 @@ func TestIssues(t *testing.T) {
 	show("gap without a file", wholeGap, wholeState)
 	hostile, hostileState := debtState(hostileView(), 0)
 	show("hostile", hostile, hostileState)
+	for name, agent := range []bool{false, true} {
+		probation, state := probationState(agent)
+		show([]string{"probation of a rule", "probation of an agent"}[name], probation, state)
+		state.ResolvedIn = ports.ResolvedOtherwise
+		show("probation that is settled", probation, state)
+	}
+	hostile, hostileState = hostileProbation()
+	show("hostile probation", hostile, hostileState)
 	golden(t, "issues.md", b.String())
 }
 

@@ -768,6 +768,7 @@ func hostileView() View {
 		addedLines(1, "```", "// cc @octocat \u202e evil", "</details> # 12"),
 	}})
 	r.Facts.Base.Ref = "main`@octocat"
+	r.Report.Probation = pipeline.List[string]{nasty}
 	r.Classification.Domains[0].ID = "api|@octocat"
 	fs := []pipeline.Finding{
 		{Title: nasty, Severity: pipeline.SeverityMajor, Path: path, StartLine: 1, EndLine: 3, Message: nasty + "\n\n# heading\n- item\n1. one\n> quote\n```\nfence",

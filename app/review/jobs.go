@@ -34,6 +34,7 @@ func (s *Service) works() map[ports.JobKind]work {
 		})),
 		ports.JobDeliveries: s.retried(func(ctx context.Context, _ ports.Job) error { return s.finder.FindDeliveries(ctx) }),
 		ports.JobRetention:  s.retried(func(ctx context.Context, _ ports.Job) error { return s.deleter.Prune(ctx) }),
+		ports.JobProbation:  s.retried(func(ctx context.Context, _ ports.Job) error { return s.probation.Work(ctx) }),
 	}
 }
 

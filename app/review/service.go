@@ -18,6 +18,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/issues"
 	"github.com/reviewgate/reviewgate/app/lease"
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/probation"
 	"github.com/reviewgate/reviewgate/app/publish"
 	"github.com/reviewgate/reviewgate/app/recovery"
 	"github.com/reviewgate/reviewgate/app/rereview"
@@ -126,6 +127,7 @@ type Service struct {
 	decisions   *decisions.Decisions
 	previewer   *backtest.Previewer
 	deleter     *retention.Deleter
+	probation   *probation.Finder
 	access      *access.Checker
 	running     runs
 	followed    *publish.FollowedHeads
@@ -168,7 +170,8 @@ func New(o Options) (*Service, error) {
 	s := &Service{Options: o, postponer: postponer{memory: admission.NewRoom(o.Memory, o.TellWait, o.Now), calls: &admission.Calls{}}, followed: &publish.FollowedHeads{}}
 	var err error
 	s.configs, err = inforce.NewConfigs(inforce.Configs{
-		Layers: o.Store.Layers, Marks: o.Store.Marks, ConfigReader: o.GitHub.ConfigReader, Loader: o.Loader, Server: o.Server, Log: o.Log, Now: o.Now,
+		Layers: o.Store.Layers, Marks: o.Store.Marks, ConfigReader: o.GitHub.ConfigReader, Probations: o.Store.Probations,
+		Loader: o.Loader, Server: o.Server, Log: o.Log, Now: o.Now,
 	})
 	if err != nil {
 		return nil, err
@@ -187,7 +190,7 @@ func (s *Service) Change(f func(*Options)) {
 func (s *Service) build() {
 	s.leases = lease.Keeper{Store: s.Store.Leases, Owner: s.Owner, TTL: s.LeaseTTL, Retry: s.RetryBase}
 	s.retry = retry.Policy{Base: s.RetryBase, Window: s.RetryWindow, Now: s.Now}
-	s.configs.Layers, s.configs.Marks, s.configs.ConfigReader = s.Store.Layers, s.Store.Marks, s.GitHub.ConfigReader
+	s.configs.Layers, s.configs.Marks, s.configs.Probations, s.configs.ConfigReader = s.Store.Layers, s.Store.Marks, s.Store.Probations, s.GitHub.ConfigReader
 	s.pushes = &inforce.Pushes{
 		Configs: s.configs, Targets: s.Store.Targets, Intake: s.Store.Intake, ConfigUse: s.Store.ConfigUse,
 		ConfigReader: s.GitHub.ConfigReader, Retry: s.retry, Log: s.Log, Observe: s.Observe.ConfigPushed,
@@ -204,7 +207,7 @@ func (s *Service) build() {
 		Retry: s.retry, Redact: s.Pipeline.Redact, Person: s.Person, Log: s.Log, Now: s.Now,
 	}
 	s.tracker = &issues.Tracker{
-		Configs: s.configs, Deferrals: s.Store.Deferrals, History: s.Store.History, Marks: s.Store.Marks,
+		Configs: s.configs, Deferrals: s.Store.Deferrals, Probations: s.Store.Probations, History: s.Store.History, Marks: s.Store.Marks,
 		IssueWriter: s.GitHub.IssueWriter, Leases: s.leases, Log: s.Log, Now: s.Now, WebURL: s.WebURL,
 		Observe: s.Observe.Issue,
 	}
@@ -214,6 +217,9 @@ func (s *Service) build() {
 	}
 	s.deleter = &retention.Deleter{
 		Retention: s.Store.Retention, PullReader: s.GitHub.PullReader, Leases: s.leases, Keep: s.Retention, KeepLogs: s.LogRetention, Log: s.Log, Now: s.Now,
+	}
+	s.probation = &probation.Finder{
+		Configs: s.configs, Probations: s.Store.Probations, Learning: s.Store.Learning, Marks: s.Store.Marks, Log: s.Log, Now: s.Now,
 	}
 	s.access = &access.Checker{PullReader: s.GitHub.PullReader, Intake: s.Store.Intake, Retry: s.retry, Log: s.Log}
 	observeFound := s.Observe.Found

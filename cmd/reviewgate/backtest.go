@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -70,7 +71,7 @@ func (f *backtestFlags) run(cmd *cobra.Command, _ []string) error {
 
 // proposals reads the configs that the flags name.
 func (f *backtestFlags) proposals() (p backtest.Proposal, against *backtest.Proposal, err error) {
-	if config.LayerRank(f.layer) <= 0 {
+	if !slices.Contains(config.WrittenLayers(), f.layer) {
 		return p, nil, fmt.Errorf("--layer %q: use repository, organisation or server", f.layer)
 	}
 	if f.config == "" {

@@ -68,11 +68,11 @@ const organisationUsage = "`directory` of the organisation's config, or NAME=dir
 // layers reads the layers that flags name, lowest first.
 func (f *layerFlags) layers() ([]config.Layer, error) {
 	var out []config.Layer
-	for i, dir := range []string{1: f.server, f.organisation, f.repository} {
+	for i, dir := range []string{f.server, f.organisation, f.repository} {
 		if dir == "" {
 			continue
 		}
-		layer, err := readLayer(config.LayerNames()[i], dir)
+		layer, err := readLayer(config.WrittenLayers()[i], dir)
 		if err != nil {
 			return nil, err
 		}

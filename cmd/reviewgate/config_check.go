@@ -100,7 +100,7 @@ func (f *checkFlags) run(cmd *cobra.Command, dir string) error {
 // load reads a directory as a layer over those that the flags name. The error is about the flags or
 // the directory, and the problems are mistakes in config.
 func (f *checkFlags) load(dir string) (*config.Config, *config.Layer, []pipeline.ConfigProblem, error) {
-	if names := config.LayerNames()[1:]; !slices.Contains(names, f.layer) { // all but the defaults
+	if names := config.WrittenLayers(); !slices.Contains(names, f.layer) {
 		return nil, nil, nil, unusable(fmt.Errorf("--layer %q: use %s", f.layer, join(names)))
 	}
 	if f.server != "" && f.layer == config.LayerServer || f.organisation != "" && f.layer != config.LayerRepository {

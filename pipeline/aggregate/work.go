@@ -38,6 +38,7 @@ func newWorkOn(in *input) *work {
 		report: pipeline.Report{
 			SchemaVersion: pipeline.ReportSchemaVersion, Repository: f.Repository.FullName(), Number: f.Number,
 			HeadSHA: f.Head.SHA, ConfigVersion: f.Config.Version, GapLog: in.Gaps, Iteration: 1,
+			Probation: in.Config.OnProbation(),
 		},
 	}
 	if f.Head.WorkTree { // a work tree is not a commit

@@ -56,23 +56,6 @@ func union(a, b []string) pipeline.List[string] {
 	return slices.Compact(out)
 }
 
-// suggestion is a patch that appends an entry to a file. It fits the form of the repository's file,
-// or the form after the preceding patches: patches are applied in the order of the log.
-func suggestion(file, form string, entry map[string]any) pipeline.ConfigPatch {
-	op := pipeline.PatchOperation{Op: "add", Value: entry}
-	switch form {
-	case config.FormList:
-		op.Path = "/-"
-	case config.FormItems:
-		op.Path = "/items/-"
-	case config.FormObject:
-		op.Path, op.Value = "/items", []any{op.Value}
-	default:
-		op.Value = map[string]any{"items": []any{op.Value}}
-	}
-	return pipeline.ConfigPatch{File: file, Operations: pipeline.List[pipeline.PatchOperation]{op}}
-}
-
 // mapping puts a file into a signal's domain. It is a map and not a struct, so that its keys keep
 // their order when a stored review is read and written. Its id differs by file and concern, so that
 // several suggestions can be applied together.

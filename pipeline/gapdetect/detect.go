@@ -195,7 +195,7 @@ func (r *run) gap(s *signal, path string, l *pipeline.Line) {
 		Line:       l.New,
 		Quote:      plaintext.Bytes(strings.TrimSpace(l.Text), maxQuote),
 		Missed:     missed,
-		Suggestion: suggestion(config.FileDomains, r.form, mapping(s, path)),
+		Suggestion: config.AppendPatch(config.FileDomains, r.form, mapping(s, path)),
 		Agent:      agent,
 		Source:     Source,
 		Confidence: confidence,

@@ -119,7 +119,7 @@ func (d *Detector) Propose(facts *pipeline.PRFacts, manifest pipeline.AgentManif
 		}
 		missed[p.Agent] = append(missed[p.Agent], p.Path)
 		entry := p.entry(line, model)
-		entry.Suggestion = suggestion(config.FileComposition, form, dispatching(p.Agent, p.Path))
+		entry.Suggestion = config.AppendPatch(config.FileComposition, form, dispatching(p.Agent, p.Path))
 		out.Log = append(out.Log, entry)
 		form = patched(form)
 	}

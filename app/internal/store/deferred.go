@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -105,7 +106,7 @@ func resolveDeferred(ctx context.Context, t tx, news ports.DeferredNews, id int6
 	if _, err := t.exec(ctx, `DELETE FROM deferred WHERE id = ? AND repo_id = ? AND state = ?`, id, news.RepoID, string(ports.DeferredWaiting)); err != nil {
 		return fmt.Errorf("delete a resolved item: %w", err)
 	}
-	_, err := t.exec(ctx, `UPDATE deferred SET resolved_in = ?, changed = 1 WHERE id = ? AND repo_id = ? AND resolved_in = 0 AND `+deferredLive, news.Number, id, news.RepoID)
+	_, err := t.exec(ctx, `UPDATE deferred SET resolved_in = ?, changed = 1 WHERE id = ? AND repo_id = ? AND resolved_in = 0 AND `+deferredLive, cmp.Or(news.Number, ports.ResolvedOtherwise), id, news.RepoID)
 	return wrap(err, "record a resolved item")
 }
 
@@ -125,25 +126,29 @@ func seeDeferred(ctx context.Context, t tx, news ports.DeferredNews, d ports.Def
 	case errors.Is(err, sql.ErrNoRows):
 		_, err := t.exec(ctx, `
 			INSERT INTO deferred (repo_id, kind, key, state, changed, path, subject, title, body, pulls) VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?)`,
-			news.RepoID, string(d.Kind), d.Key, string(ports.DeferredWaiting), d.Path, d.Subject, d.Title, d.Body, pullsJSON([]int{news.Number}))
+			news.RepoID, string(d.Kind), d.Key, string(ports.DeferredWaiting), d.Path, d.Subject, d.Title, d.Body, pullsJSON(news.Number))
 		if err != nil {
 			return wasAdded, fmt.Errorf("store a deferred item: %w", err)
 		}
 		return wasAdded, nil
 	case err != nil:
 		return wasKnown, fmt.Errorf("look for a deferred item: %w", err)
-	case slices.Contains(have.Pulls, news.Number):
+	case news.Number == 0 && have.ResolvedIn == 0 && have.Title == d.Title && have.Body == d.Body, slices.Contains(have.Pulls, news.Number):
 		return wasKnown, nil // the same news again
+	case news.Number == 0:
+		_, err = t.exec(ctx, `UPDATE deferred SET title = ?, body = ?, resolved_in = 0, changed = 1 WHERE id = ?`, d.Title, d.Body, have.ID)
+		return wasKnown, wrap(err, "renew a deferred item")
 	}
-	pulls := slices.Concat(have.Pulls, []int{news.Number})
+	pulls := append(have.Pulls, news.Number)
 	pulls = pulls[max(0, len(pulls)-ports.MaxDeferredPulls):]
 	_, err = t.exec(ctx, `UPDATE deferred SET seen = seen + 1, pulls = ?, path = ?, subject = ?, title = ?, body = ?, resolved_in = 0, changed = 1 WHERE id = ?`,
-		pullsJSON(pulls), d.Path, d.Subject, d.Title, d.Body, have.ID)
+		pullsJSON(pulls...), d.Path, d.Subject, d.Title, d.Body, have.ID)
 	return wasKnown, wrap(err, "count the deferred items")
 }
 
-func pullsJSON(pulls []int) string {
-	text, _ := json.Marshal(pulls) // numbers: this can't fail
+// pullsJSON returns the stored form of the numbers of pull requests. 0 is none.
+func pullsJSON(pulls ...int) string {
+	text, _ := json.Marshal(slices.DeleteFunc(pulls, func(n int) bool { return n == 0 })) // numbers: this can't fail
 	return string(text)
 }
 
@@ -174,19 +179,26 @@ func (s deferrals) RecordDeferred(ctx context.Context, d ports.Deferred) error {
 		string(d.State), number(d.Changed), d.Number, d.Digest, micros(d.IntendedAt), d.ID)
 }
 
-// DeferredRepositories implements ports.Store. It takes a repository's owner and name from
-// the newest pull request, where they are most likely still right. If no target is left,
-// it takes them from what rememberRepository stored.
+// DeferredRepositories implements ports.Store.
 func (s deferrals) DeferredRepositories(ctx context.Context) ([]ports.Target, error) {
+	all, err := s.repositories(ctx, `SELECT repo_id FROM deferred WHERE `+deferredToTell)
+	return all, wrap(err, "list the repositories with issues to write")
+}
+
+// repositories lists one target without a number for each of the repositories that a query names. It
+// takes a repository's owner and name from the newest pull request, where they are most likely still
+// right. If no target is left, it takes them from what rememberRepository stored.
+func (s *core) repositories(ctx context.Context, which string, args ...any) ([]ports.Target, error) {
+	pulls := string(ports.TargetPull)
 	all, err := s.targets(ctx, `SELECT `+targetColumns+` FROM targets
-		WHERE kind = ? AND repo_id IN (SELECT repo_id FROM deferred WHERE `+deferredToTell+`)
+		WHERE kind = ? AND repo_id IN (`+which+`)
 		AND number = (SELECT max(o.number) FROM targets o WHERE o.repo_id = targets.repo_id AND o.kind = targets.kind)
 		UNION ALL SELECT ?, r.installation, r.repo_id, r.owner, r.name, 0, '', '', '' FROM repositories r
-		WHERE r.repo_id IN (SELECT repo_id FROM deferred WHERE `+deferredToTell+`)
+		WHERE r.repo_id IN (`+which+`)
 		AND NOT EXISTS (SELECT 1 FROM targets o WHERE o.repo_id = r.repo_id AND o.kind = ?)
-		ORDER BY repo_id`, string(ports.TargetPull), string(ports.TargetPull), string(ports.TargetPull))
+		ORDER BY repo_id`, slices.Concat([]any{pulls}, args, []any{pulls}, args, []any{pulls})...)
 	if err != nil {
-		return nil, fmt.Errorf("list the repositories with issues to write: %w", err)
+		return nil, err
 	}
 	for i := range all {
 		all[i].Number, all[i].HeadSHA, all[i].HeadRef = 0, "", ""

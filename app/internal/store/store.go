@@ -70,6 +70,7 @@ func newStore(c *core) *Store {
 			Archive:    archive{c},
 			Backtests:  backtests{c},
 			Learning:   learned{c},
+			Probations: probations{c},
 			Writes:     writes{c},
 			Commands:   commands{c},
 			Layers:     layers{c},

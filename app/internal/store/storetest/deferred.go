@@ -68,6 +68,37 @@ var deferredTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("seen %d times, last in %v", got[0].Seen, got[0].Pulls)
 		}
 	},
+	"what no merge adds is renewed and resolved": func(t *testing.T, f *fixture) {
+		l := f.issuesLease(t)
+		d := ports.Deferred{Kind: ports.DeferredProbation, Key: "x", Title: "t", Body: "b"}
+		for range 2 {
+			f.note(t, l, 0, d)
+		}
+		got := f.changed(t)
+		if len(got) != 1 || got[0].Seen != 1 || len(got[0].Pulls) != 0 || got[0].ResolvedIn != 0 {
+			t.Fatalf("deferred %+v", got)
+		}
+		settled := got[0]
+		settled.State, settled.Changed, settled.Number = ports.DeferredOpen, false, 4
+		if err := f.RecordDeferred(f.ctx, settled); err != nil {
+			t.Fatal(err)
+		}
+		f.note(t, l, 0, d)
+		if got := f.changed(t); len(got) != 0 {
+			t.Errorf("the same again: %+v", got)
+		}
+		if _, err := f.NoteDeferred(f.ctx, l, ports.DeferredNews{RepoID: repoID, Gone: []int64{settled.ID}}); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.changed(t); len(got) != 1 || got[0].ResolvedIn != ports.ResolvedOtherwise {
+			t.Errorf("resolved: %+v", got)
+		}
+		d.Body = "b2"
+		f.note(t, l, 0, d)
+		if got := f.changed(t); len(got) != 1 || got[0].ResolvedIn != 0 || got[0].Body != "b2" || got[0].Seen != 1 {
+			t.Errorf("again: %+v", got)
+		}
+	},
 	"goes from waiting to closed, and open again": func(t *testing.T, f *fixture) {
 		l := f.issuesLease(t)
 		f.note(t, l, 1, debt("x"))

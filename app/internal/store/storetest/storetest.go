@@ -49,6 +49,7 @@ func Run(t *testing.T, lone bool, open Open) {
 		{"FixLoop", fixLoopTests},
 		{"Backtest", backtestTests},
 		{"Learning", learningTests},
+		{"Probation", probationTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			t.Parallel()
