@@ -15,7 +15,7 @@ import (
 )
 
 // events lists the events of a log, in order.
-func (f *fixture) events(t *testing.T, key string) (all []string) {
+func events(t *testing.T, f *fixture, key string) (all []string) {
 	t.Helper()
 	log, err := f.Log(f.ctx, key)
 	if err != nil {
@@ -27,9 +27,9 @@ func (f *fixture) events(t *testing.T, key string) (all []string) {
 	return all
 }
 
-func (f *fixture) wantEvents(t *testing.T, key string, want ...string) {
+func wantEvents(t *testing.T, f *fixture, key string, want ...string) {
 	t.Helper()
-	if diff := cmp.Diff(want, f.events(t, key)); diff != "" {
+	if diff := cmp.Diff(want, events(t, f, key)); diff != "" {
 		t.Errorf("the log of %s (-want +got):\n%s", key, diff)
 	}
 }
@@ -56,12 +56,12 @@ var learningTests = map[string]func(*testing.T, *fixture){
 	"a review enters the log once it is published": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		f.save(t, observed("run-1", g, "aaa"), false)
-		f.wantEvents(t, g.Key())
+		wantEvents(t, f, g.Key())
 		for range 2 { // as after a crash
 			if err := f.MarkPublished(f.ctx, "run-1"); err != nil {
 				t.Fatal(err)
 			}
-			f.wantEvents(t, g.Key(), "run-1")
+			wantEvents(t, f, g.Key(), "run-1")
 		}
 		f.save(t, observed("run-2", g, "bbb"), false)
 		if err := f.DropReview(f.ctx, "run-2"); err != nil {
@@ -78,13 +78,13 @@ var learningTests = map[string]func(*testing.T, *fixture){
 		g := group("aaa")
 		f.accept(t, push("group", g))
 		f.accept(t, asking("gone", ports.Close{Target: g}))
-		f.wantEvents(t, g.Key())
+		wantEvents(t, f, g.Key())
 	},
 	"each event is in the log once": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		closed, reopened, merged := f.clock.Now().Add(time.Hour), f.clock.Now().Add(2*time.Hour), f.clock.Now().Add(3*time.Hour)
 		f.accept(t, asking("unknown", ports.Close{Target: g, At: closed})) // nothing was said about it
-		f.wantEvents(t, g.Key())
+		wantEvents(t, f, g.Key())
 		f.save(t, observed("run-1", g, "aaa"), true)
 		for i := range 2 {
 			f.accept(t, asking(fmt.Sprint("closed ", i), ports.Close{Target: g, At: closed}))
@@ -94,7 +94,7 @@ var learningTests = map[string]func(*testing.T, *fixture){
 		if err := f.SetClosed(f.ctx, ports.Close{Target: g, Merged: true, At: merged}); err != nil { // a read shows the same
 			t.Fatal(err)
 		}
-		f.wantEvents(t, g.Key(), "run-1", fmt.Sprint("closed ", closed.Unix()), fmt.Sprint("reopened ", reopened.Unix()), "merged")
+		wantEvents(t, f, g.Key(), "run-1", fmt.Sprint("closed ", closed.Unix()), fmt.Sprint("reopened ", reopened.Unix()), "merged")
 	},
 	"a command enters the log with its effect": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
@@ -105,7 +105,7 @@ var learningTests = map[string]func(*testing.T, *fixture){
 				t.Fatal(err)
 			}
 		}
-		f.wantEvents(t, g.Key(), "run-1", "command 5")
+		wantEvents(t, f, g.Key(), "run-1", "command 5")
 		if err := f.Obey(f.ctx, f.acceptedCommand(t, 6, g), ports.Effect{Entry: &learning.Entry{Event: "x"}}, nil); err == nil {
 			t.Error("an entry without a time was stored")
 		}
@@ -196,13 +196,13 @@ var learningTests = map[string]func(*testing.T, *fixture){
 			if _, err := f.ForgetOutdated(f.ctx, f.acquire(t, g.Key()), f.clock.Now().Add(time.Hour)); err != nil {
 				t.Fatal(err)
 			}
-			f.wantEvents(t, g.Key(), "run "+g.Key(), "merged")
+			wantEvents(t, f, g.Key(), "run "+g.Key(), "merged")
 		}
 		f.forget(t, ports.Forget{Installation: 5, Repos: []int64{77}})
-		f.wantEvents(t, "pull/77/1")
-		f.wantEvents(t, "pull/78/1", "run pull/78/1", "merged")
+		wantEvents(t, f, "pull/77/1")
+		wantEvents(t, f, "pull/78/1", "run pull/78/1", "merged")
 		f.forget(t, ports.Forget{Installation: 5})
-		f.wantEvents(t, "pull/78/1")
+		wantEvents(t, f, "pull/78/1")
 	},
 	"an old log is pruned whole, but not that of an open pull request": func(t *testing.T, f *fixture) {
 		for n := 1; n <= 3; n++ {
@@ -227,7 +227,7 @@ var learningTests = map[string]func(*testing.T, *fixture){
 		}
 		left := func() (keys []int) {
 			for n := 1; n <= 3; n++ {
-				if len(f.events(t, pull(n, "").Key())) > 0 {
+				if len(events(t, f, pull(n, "").Key())) > 0 {
 					keys = append(keys, n)
 				}
 			}
