@@ -11,11 +11,14 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/apptest"
+	"github.com/reviewgate/reviewgate/app/backtest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/replay"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/run"
 	"github.com/reviewgate/reviewgate/policies/learning"
 )
 
@@ -232,7 +235,17 @@ func TestRuleThatIsOftenWrongIsPutInEvaluation(t *testing.T) {
 		t.Error("nobody answered, and the issue is closed")
 	}
 
-	w.Repo.Commit("main", ghtest.Files{apptest.RulesPath: `[{"id": "` + dropped + `", "mode": "enforce"}]`}, "keep it")
+	const keep = `[{"id": "` + dropped + `", "mode": "enforce"}]`
+	asks := droppedError("asks")
+	asks[apptest.RulesPath] = keep
+	answer := w.Another("asks", asks)
+	w.Idle()
+	w.wantsLine(answer, dropped, true)
+	if p := w.Stored(answer).Review.Report.ProposedConfig; p.FindingsNew != 1 || p.Decision != pipeline.DecisionPassWithWarnings {
+		t.Errorf("the proposed answer would bring %d findings and %s", p.FindingsNew, p.Decision)
+	}
+
+	w.Repo.Commit("main", ghtest.Files{apptest.RulesPath: keep}, "keep it")
 	w.Idle()
 	third := w.proposed("third")
 	w.wantsLine(third, dropped, false)
@@ -242,6 +255,49 @@ func TestRuleThatIsOftenWrongIsPutInEvaluation(t *testing.T) {
 	w.probe()
 	if i := w.proposal(); i.State != "closed" {
 		t.Errorf("the issue is still open:\n%s", i.Body)
+	}
+	w.computedAgain(keep)
+}
+
+// computedAgain ends the App. It replays the reviews, backtests them under config that enforces the rule,
+// and counts what was evaluated: the rule was in evaluation in two pull requests.
+func (w *world) computedAgain(keep string) {
+	w.Helper()
+	if err := w.Stop(); err != nil {
+		w.Fatal(err)
+	}
+	reader, err := store.OpenReader(w.Context(), w.DB)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer reader.Close() //nolint:errcheck // it wrote nothing
+	runner, err := run.NewRunner(run.Config{Version: "test", Now: time.Now})
+	if err != nil {
+		w.Fatal(err)
+	}
+	reviews := 0
+	for r, err := range replay.New(runner).All(w.Context(), reader, ports.ReviewFilter{}) {
+		if err != nil || !r.Identical {
+			w.Errorf("the replay of %s differs: %v, %v", r.RunID, err, r.Differs)
+		}
+		reviews++
+	}
+	if reviews < 4 {
+		w.Errorf("only %d reviews were replayed", reviews)
+	}
+	proposal := backtest.Proposal{Layer: config.LayerRepository, Files: []config.File{{Path: config.FileRules, Text: []byte(keep)}}}
+	report, err := backtest.New(runner, proposal, nil).Run(w.Context(), reader, ports.ReviewFilter{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	stored, err := backtest.Evaluate(w.Context(), reader, ports.ReviewFilter{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	for what, found := range map[string]pipeline.List[backtest.Finding]{"backtest": report.Findings, "evaluation": stored.Evaluation.Findings} {
+		if len(found) != 1 || found[0].Rule != dropped || found[0].Gained != 2 {
+			w.Errorf("%s: %+v, want two new findings", what, found)
+		}
 	}
 }
 

@@ -139,7 +139,7 @@ func seeDeferred(ctx context.Context, t tx, news ports.DeferredNews, d ports.Def
 		_, err = t.exec(ctx, `UPDATE deferred SET title = ?, body = ?, resolved_in = 0, changed = 1 WHERE id = ?`, d.Title, d.Body, have.ID)
 		return wasKnown, wrap(err, "renew a deferred item")
 	}
-	pulls := append(have.Pulls, news.Number)
+	pulls := slices.Concat(have.Pulls, []int{news.Number})
 	pulls = pulls[max(0, len(pulls)-ports.MaxDeferredPulls):]
 	_, err = t.exec(ctx, `UPDATE deferred SET seen = seen + 1, pulls = ?, path = ?, subject = ?, title = ?, body = ?, resolved_in = 0, changed = 1 WHERE id = ?`,
 		pullsJSON(pulls...), d.Path, d.Subject, d.Title, d.Body, have.ID)

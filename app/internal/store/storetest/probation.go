@@ -19,14 +19,14 @@ func onProbation(kind ports.ProbationKind, id string) ports.Probation {
 }
 
 // probe sets what is on probation.
-func (f *fixture) probe(t *testing.T, tell bool, all ...ports.Probation) {
+func probe(t *testing.T, f *fixture, tell bool, all ...ports.Probation) {
 	t.Helper()
 	if err := f.SetProbations(f.ctx, pull(9, "aaa"), all, tell); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (f *fixture) wantProbations(t *testing.T, want ...ports.Probation) {
+func wantProbations(t *testing.T, f *fixture, want ...ports.Probation) {
 	t.Helper()
 	got, err := f.OnProbation(f.ctx, repoID)
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
@@ -34,7 +34,7 @@ func (f *fixture) wantProbations(t *testing.T, want ...ports.Probation) {
 	}
 }
 
-func (f *fixture) wantLogged(t *testing.T, since time.Time, want ...ports.Target) {
+func wantLogged(t *testing.T, f *fixture, since time.Time, want ...ports.Target) {
 	t.Helper()
 	got, err := f.LoggedRepositories(f.ctx, since)
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
@@ -44,51 +44,51 @@ func (f *fixture) wantLogged(t *testing.T, since time.Time, want ...ports.Target
 
 var probationTests = map[string]func(*testing.T, *fixture){
 	"rows are replaced, and keep the time of the first": func(t *testing.T, f *fixture) {
-		f.wantProbations(t)
+		wantProbations(t, f)
 		rule, agent := onProbation(ports.ProbationRule, "x"), onProbation(ports.ProbationAgent, "x")
-		f.probe(t, false, rule, agent)
+		probe(t, f, false, rule, agent)
 		rule.Since, agent.Since = f.clock.Now(), f.clock.Now()
-		f.wantProbations(t, agent, rule)
+		wantProbations(t, f, agent, rule)
 		f.clock.pass(time.Hour)
 		next := onProbation(ports.ProbationRule, "y")
 		rule.Judged, rule.Samples = 26, nil
 		for range 2 {
-			f.probe(t, false, next, rule)
+			probe(t, f, false, next, rule)
 		}
 		next.Since = f.clock.Now()
-		f.wantProbations(t, rule, next)
-		f.probe(t, false)
-		f.wantProbations(t)
+		wantProbations(t, f, rule, next)
+		probe(t, f, false)
+		wantProbations(t, f)
 		f.wantJobs(t, 0, "nothing was to be told")
 	},
 	"the job for the issues comes with the rows": func(t *testing.T, f *fixture) {
-		f.probe(t, true, onProbation(ports.ProbationRule, "x"))
+		probe(t, f, true, onProbation(ports.ProbationRule, "x"))
 		f.wantJobs(t, 1, "the rows were stored")
-		f.probe(t, true)
+		probe(t, f, true)
 		f.wantJobs(t, 2, "the first job may have read the rows already")
 	},
 	"repositories with news in their logs": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		f.accept(t, push("d1", g))
 		shop := pull(0, "")
-		f.wantLogged(t, time.Time{})
-		f.probe(t, false, onProbation(ports.ProbationRule, "x"))
-		f.wantLogged(t, time.Time{}, shop)
-		f.wantLogged(t, f.clock.Now())
-		f.probe(t, false)
+		wantLogged(t, f, time.Time{})
+		probe(t, f, false, onProbation(ports.ProbationRule, "x"))
+		wantLogged(t, f, time.Time{}, shop)
+		wantLogged(t, f, f.clock.Now())
+		probe(t, f, false)
 		at := f.clock.Now()
 		if err := f.Obey(f.ctx, f.acceptedCommand(t, 6, g), ports.Effect{Entry: entry("judged", at)}, nil); err != nil {
 			t.Fatal(err)
 		}
-		f.wantLogged(t, time.Time{}, shop)
-		f.wantLogged(t, at, shop)
-		f.wantLogged(t, at.Add(time.Second))
+		wantLogged(t, f, time.Time{}, shop)
+		wantLogged(t, f, at, shop)
+		wantLogged(t, f, at.Add(time.Second))
 	},
 	"rows go with the repository": func(t *testing.T, f *fixture) {
-		f.probe(t, false, onProbation(ports.ProbationRule, "x"))
+		probe(t, f, false, onProbation(ports.ProbationRule, "x"))
 		if err := f.ForgetRepository(f.ctx, repoID); err != nil {
 			t.Fatal(err)
 		}
-		f.wantProbations(t)
+		wantProbations(t, f)
 	},
 }
