@@ -17,7 +17,9 @@ var optional = []struct {
 	permission
 	on func(*config.Config) bool
 }{
-	{permission{"issues", "write", "for deferred issues"}, func(c *config.Config) bool { return c.Settings.Issues.TechDebt || c.Settings.Issues.Gaps }},
+	{permission{"issues", "write", "for deferred issues"}, func(c *config.Config) bool {
+		return c.Settings.Issues.TechDebt || c.Settings.Issues.Gaps || c.Settings.Issues.Probation
+	}},
 	{permission{"members", "read", "for teams in the settings"}, func(c *config.Config) bool { return len(c.Settings.Commands.OverrideTeams) > 0 }},
 	{permission{"security_events", "read", "for code-scanning alerts"}, takesAlerts},
 }
