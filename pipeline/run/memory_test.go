@@ -76,8 +76,10 @@ func TestCarryComparesWhatMemoryTells(t *testing.T) {
 				src := c.first()
 				src.cfg = withServices(t)
 				out, err := c.runner.Run(t.Context(), src, Options{
-					Carry:  carry,
-					Memory: func(context.Context, *pipeline.PRFacts, *pipeline.Classification) (pipeline.Memory, error) { return m, nil },
+					Carry: carry,
+					Memory: func(context.Context, *pipeline.PRFacts, *pipeline.Classification) (pipeline.Memory, error) {
+						return m, nil
+					},
 					IOAgents: func(of IOAgent) dispatch.Agent {
 						told[of.Agent.ID] = of.Memory
 						return askedOf{asked}
@@ -129,8 +131,10 @@ func TestEvaluationIsToldMemory(t *testing.T) {
 		src := c.first()
 		src.cfg = cfg
 		out, err := c.runner.Run(t.Context(), src, Options{
-			Carry:  carry,
-			Memory: func(context.Context, *pipeline.PRFacts, *pipeline.Classification) (pipeline.Memory, error) { return m, nil },
+			Carry: carry,
+			Memory: func(context.Context, *pipeline.PRFacts, *pipeline.Classification) (pipeline.Memory, error) {
+				return m, nil
+			},
 			IOAgents: func(of IOAgent) dispatch.Agent {
 				if !of.Evaluation {
 					return askedOf{}
