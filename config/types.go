@@ -264,6 +264,7 @@ type Settings struct {
 	Thresholds ThresholdSettings `json:"thresholds"`
 	Models     ModelSettings     `json:"models"`
 	Commands   CommandSettings   `json:"commands"`
+	Memory     MemorySettings    `json:"memory"`
 	Secrets    SecretSettings    `json:"secrets"`
 	// Ignore lists paths whose findings do not count. The lists of all layers are joined.
 	Ignore []Ignored `json:"ignore"`
@@ -349,6 +350,15 @@ type CommandSettings struct {
 	// SelfJudgement says who may dismiss, accept and override on their own pull request, which is
 	// one that they opened or pushed to: SelfJudgementMaintainers (default) or SelfJudgementNever.
 	SelfJudgement string `json:"self_judgement"`
+}
+
+// MemorySettings say who teaches reviewgate, and for how long that holds.
+type MemorySettings struct {
+	// Approvers may approve and revoke records of memory without the permission maintain: logins, and
+	// teams of the repository's organisation as "org/team-slug". At most 20, default none.
+	Approvers []string `json:"approvers"`
+	// ExpiryDays is how long a record stays active without having an effect. 1 to 3650, default 180.
+	ExpiryDays int `json:"expiry_days"`
 }
 
 // These people may judge their own pull request.

@@ -19,8 +19,10 @@ type Memory struct {
 type Dismissal struct {
 	Fingerprint string `json:"fingerprint"`
 	Path        string `json:"path"` // of the finding when it was dismissed
-	Reason      string `json:"reason"`
-	By          string `json:"by"` // login
+	// Class is false_positive, wont_fix, duplicate or other. It is empty in reviews of older versions.
+	Class  string `json:"class,omitempty"`
+	Reason string `json:"reason"`
+	By     string `json:"by"` // login
 	// Override says that the person was allowed to dismiss a critical finding.
 	Override bool `json:"override"`
 	// FinalIn are the layers that named the person under final_authority; see

@@ -29,6 +29,8 @@ type StoredReview struct {
 	// Entry is what the review adds to the log of its target when it is published, or nil. SaveReview
 	// sets its time. It is not read back.
 	Entry *learning.Entry
+	// Memory is what the review adds to memory when it is published. It is not read back.
+	Memory MemoryCounts
 	// Lacks says what the review lacks for a replay, if an older version saved it. Reviews
 	// of this version lack nothing. SaveReview ignores it.
 	Lacks string

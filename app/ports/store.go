@@ -31,6 +31,7 @@ type Store struct {
 	Retention
 	Deferrals
 	RateLimits
+	Memory
 }
 
 // Intake stores what deliveries, commands and sweeps ask for.
@@ -108,7 +109,7 @@ type Reviews interface {
 	// and whose generation is not finished, or nil.
 	UnpublishedReview(ctx context.Context, key string) (*StoredReview, error)
 	// MarkPublished records that a review was published, and inserts the jobs that follow.
-	// The first time, the review's fix loop becomes the target's.
+	// The first time, the review's fix loop becomes the target's, and memory counts the review.
 	MarkPublished(ctx context.Context, runID string, next ...Job) error
 	// Published reports whether a review of the generation was published.
 	Published(ctx context.Context, key string, generation int64) (bool, error)

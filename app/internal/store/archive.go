@@ -114,12 +114,19 @@ func (s archive) Ended(ctx context.Context, key string) (ports.PullEnd, error) {
 		return ports.PullOpen, nil
 	case err != nil:
 		return "", wrap(err, "read how %s ended", key)
-	case !closed:
-		return ports.PullOpen, nil
-	case merged < 0:
-		return ports.PullEnded, nil
-	case merged == 0:
-		return ports.PullClosed, nil
 	}
-	return ports.PullMerged, nil
+	return pullEnd(closed, merged), nil
+}
+
+// pullEnd reads the columns closed and merged of a target.
+func pullEnd(closed bool, merged int) ports.PullEnd {
+	switch {
+	case !closed:
+		return ports.PullOpen
+	case merged < 0:
+		return ports.PullEnded
+	case merged == 0:
+		return ports.PullClosed
+	}
+	return ports.PullMerged
 }

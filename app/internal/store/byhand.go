@@ -45,11 +45,14 @@ func (s commands) apply(ctx context.Context, t tx, c ports.Command, e ports.Effe
 			return err
 		}
 	}
+	if err := s.applyMemory(ctx, t, key, e.Memory); err != nil {
+		return err
+	}
 	if err := learn(ctx, t, g, e.Entry); err != nil {
 		return err
 	}
 	if e.Audit != nil {
-		return s.saveAudit(ctx, t, g, *e.Audit)
+		return s.saveAudit(ctx, t, g.RepoID, key, *e.Audit)
 	}
 	return nil
 }
@@ -67,12 +70,12 @@ func saveVerdict(ctx context.Context, t tx, key string, d verdict) error {
 		return errors.New("store a decision about a finding: the finding has no fingerprint")
 	}
 	_, err := t.exec(ctx, `
-		INSERT INTO verdicts (target_key, fingerprint, accepted, path, reason, override, person, final_in, final_base, surroundings, said_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		INSERT INTO verdicts (target_key, fingerprint, accepted, path, reason, override, person, final_in, final_base, surroundings, class, said_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (target_key, fingerprint) DO UPDATE SET accepted = excluded.accepted, path = excluded.path,
 			reason = excluded.reason, override = excluded.override, person = excluded.person,
-			final_in = excluded.final_in, final_base = excluded.final_base, surroundings = excluded.surroundings, said_at = excluded.said_at
+			final_in = excluded.final_in, final_base = excluded.final_base, surroundings = excluded.surroundings, class = excluded.class, said_at = excluded.said_at
 		WHERE verdicts.said_at <= excluded.said_at`,
-		key, d.Fingerprint, number(d.accepted), d.Path, d.Reason, number(d.Override), d.By, strings.Join(d.FinalIn, " "), d.base, d.Surroundings, d.said)
+		key, d.Fingerprint, number(d.accepted), d.Path, d.Reason, number(d.Override), d.By, strings.Join(d.FinalIn, " "), d.base, d.Surroundings, d.Class, d.said)
 	return wrap(err, "store a decision about a finding")
 }
 
@@ -89,13 +92,13 @@ func saveByHand(ctx context.Context, t tx, key string, e ports.Effect) error {
 	return wrap(err, "store a decision by hand")
 }
 
-func (s commands) saveAudit(ctx context.Context, t tx, g ports.Target, a ports.AuditEntry) error {
+func (s *core) saveAudit(ctx context.Context, t tx, repoID int64, key string, a ports.AuditEntry) error {
 	at := micros(a.At)
 	if at == 0 {
 		at = s.now()
 	}
 	_, err := t.exec(ctx, `INSERT INTO audit (at, repo_id, target_key, head_sha, actor, action, subject, reason, auto_decision) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		at, g.RepoID, g.Key(), a.HeadSHA, a.Actor, a.Action, a.Subject, a.Reason, string(a.AutoDecision))
+		at, repoID, key, a.HeadSHA, a.Actor, a.Action, a.Subject, a.Reason, string(a.AutoDecision))
 	return wrap(err, "write the audit log")
 }
 
@@ -106,7 +109,7 @@ func (s commands) Taught(ctx context.Context, key, headSHA, baseRef string) (m p
 			var d pipeline.Dismissal
 			var accepted bool
 			var final, base string
-			if err := row.Scan(&d.Fingerprint, &accepted, &d.Path, &d.Reason, &d.Override, &d.By, &final, &base, &d.Surroundings); err != nil {
+			if err := row.Scan(&d.Fingerprint, &accepted, &d.Path, &d.Reason, &d.Override, &d.By, &final, &base, &d.Surroundings, &d.Class); err != nil {
 				return err
 			}
 			if base == baseRef {
@@ -121,7 +124,7 @@ func (s commands) Taught(ctx context.Context, key, headSHA, baseRef string) (m p
 				m.Accepted = append(m.Accepted, pipeline.Acceptance{Fingerprint: d.Fingerprint, By: d.By, Ignore: d.Reason, Surroundings: d.Surroundings})
 			}
 			return nil
-		}, `SELECT fingerprint, accepted = 1, path, reason, override = 1, person, final_in, final_base, surroundings FROM verdicts WHERE target_key = ? ORDER BY fingerprint`, key)
+		}, `SELECT fingerprint, accepted = 1, path, reason, override = 1, person, final_in, final_base, surroundings, class FROM verdicts WHERE target_key = ? ORDER BY fingerprint`, key)
 		if err != nil {
 			return err
 		}
@@ -157,6 +160,11 @@ func splitNames(names string) []string {
 
 // Audit implements ports.Store.
 func (s commands) Audit(ctx context.Context, key string, limit int) ([]ports.AuditEntry, error) {
+	return s.audited(ctx, key, limit)
+}
+
+// audited lists the entries of the audit log with a key, newest first.
+func (s *core) audited(ctx context.Context, key string, limit int) ([]ports.AuditEntry, error) {
 	return listNow(ctx, s.db, "read the audit log of "+key, func(row scanner) (a ports.AuditEntry, err error) {
 		a.Key = key
 		var at int64

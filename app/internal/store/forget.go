@@ -65,7 +65,7 @@ func holding(ctx context.Context, t tx, repo int64, f ports.Forget) (h ports.Hol
 		return h, true, err
 	}
 	err = t.row(ctx, `SELECT EXISTS (SELECT 1 FROM deliveries WHERE repo_id = ?) OR EXISTS (SELECT 1 FROM good_layers WHERE repo_id = ?)
-		OR EXISTS (SELECT 1 FROM repository_names WHERE repo_id = ?)`, repo, repo, repo).Scan(&any)
+		OR EXISTS (SELECT 1 FROM repository_names WHERE repo_id = ?) OR EXISTS (SELECT 1 FROM memory_records WHERE repo_id = ?)`, repo, repo, repo, repo).Scan(&any)
 	return h, any, err
 }
 
@@ -145,6 +145,9 @@ func forgetTarget(ctx context.Context, t tx, key string) error {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
+	if err := endOfTaught(ctx, t, key); err != nil {
+		return err
+	}
 	for _, table := range targetTables {
 		query := `DELETE FROM ` + table + ` WHERE target_key = ?`
 		args := []any{key}
@@ -197,6 +200,7 @@ func (s retention) ForgetRepository(ctx context.Context, repoID int64) error {
 				[]any{pulls, groups, fmt.Sprintf("check/%d/%%", repoID), fmt.Sprintf("sweep/%d", repoID), fmt.Sprintf("issues/%d", repoID)}},
 			statementArgs{`DELETE FROM marks WHERE name LIKE ? OR name LIKE ? OR name = ?`,
 				[]any{"asked %" + pulls, "asked %" + groups, fmt.Sprintf("issues refused/%d", repoID)}},
+			statementArgs{`DELETE FROM audit WHERE target_key LIKE ?`, []any{memoryKeys(repoID) + "%"}},
 			statementArgs{`UPDATE deliveries SET action = '', installation = 0, repo_id = 0, target_key = '', generation = 0 WHERE repo_id = ?`, []any{repoID}},
 			statementArgs{`DELETE FROM lost_deliveries WHERE repo_id = ?`, []any{repoID}},
 		)

@@ -198,6 +198,10 @@ func (s reviews) SaveReview(ctx context.Context, l ports.Lease, r ports.StoredRe
 	if err != nil {
 		return fmt.Errorf("save review %s: %w", r.RunID, err)
 	}
+	counts, err := encodeCounts(r.Memory)
+	if err != nil {
+		return fmt.Errorf("save review %s: %w", r.RunID, err)
+	}
 	at := s.now()
 	if e.entry, err = encodeEntry(r.Entry, at); err != nil {
 		return fmt.Errorf("save review %s: %w", r.RunID, err)
@@ -211,9 +215,9 @@ func (s reviews) SaveReview(ctx context.Context, l ports.Lease, r ports.StoredRe
 			return fmt.Errorf("save review %s: it belongs to %s, but the lease to %s", r.RunID, r.Key, l.Key)
 		}
 		_, err := t.exec(ctx, `
-			INSERT INTO reviews (run_id, target_key, generation, repo_id, head_sha, base_sha, base_ref, decision, saved_at, report, inputs, record, fix_loop, digest, lacks, entry)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?)`,
-			r.RunID, r.Key, r.Generation, r.RepoID, r.HeadSHA, r.BaseSHA, r.Review.Facts.Base.Ref, string(r.Review.Report.Decision), at, e.report, e.inputs, e.record, e.loop, digest, e.entry)
+			INSERT INTO reviews (run_id, target_key, generation, repo_id, head_sha, base_sha, base_ref, decision, saved_at, report, inputs, record, fix_loop, digest, lacks, entry, memory_counts)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?)`,
+			r.RunID, r.Key, r.Generation, r.RepoID, r.HeadSHA, r.BaseSHA, r.Review.Facts.Base.Ref, string(r.Review.Report.Decision), at, e.report, e.inputs, e.record, e.loop, digest, e.entry, counts)
 		if err != nil {
 			return fmt.Errorf("save review %s: %w", r.RunID, err)
 		}
@@ -353,6 +357,9 @@ func (s reviews) MarkPublished(ctx context.Context, runID string, next ...ports.
 			WHERE key = (SELECT target_key FROM reviews WHERE run_id = ? AND published_at = 0)`, runID, runID)
 		if err == nil {
 			err = learnReview(ctx, t, runID)
+		}
+		if err == nil {
+			err = s.countMemory(ctx, t, runID)
 		}
 		if err == nil {
 			err = must(t.exec(ctx, `UPDATE reviews SET published_at = CASE WHEN published_at = 0 THEN ? ELSE published_at END WHERE run_id = ?`, s.now(), runID))

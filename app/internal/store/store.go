@@ -54,6 +54,7 @@ type (
 	retention  struct{ *core }
 	deferrals  struct{ *core }
 	rateLimits struct{ *core }
+	memory     struct{ *core }
 )
 
 func newStore(c *core) *Store {
@@ -80,6 +81,7 @@ func newStore(c *core) *Store {
 			Retention:  retention{c},
 			Deferrals:  deferrals{c},
 			RateLimits: rateLimits{c},
+			Memory:     memory{c},
 		},
 	}
 }

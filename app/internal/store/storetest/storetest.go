@@ -50,6 +50,7 @@ func Run(t *testing.T, lone bool, open Open) {
 		{"Backtest", backtestTests},
 		{"Learning", learningTests},
 		{"Probation", probationTests},
+		{"Memory", memoryTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,83 @@
+-- What people taught about findings that are wrong in a repository, and what keeps being found in it.
+
+-- +goose Up
+CREATE TABLE memory_records (
+    id           BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    repo_id      BIGINT  NOT NULL, -- where it was taught
+    installation BIGINT  NOT NULL,
+    owner        TEXT    NOT NULL,
+    name         TEXT    NOT NULL,
+    organisation BIGINT  NOT NULL, -- 1: holds in all repositories of the owner
+    state        TEXT    NOT NULL,
+    models       BIGINT  NOT NULL, -- 1: about models' findings; 0: about a rule's
+    service      TEXT    NOT NULL,
+    globs        TEXT    NOT NULL, -- JSON, or empty for none
+    rule         TEXT    NOT NULL,
+    agent        TEXT    NOT NULL,
+    category     TEXT    NOT NULL,
+    title        TEXT    NOT NULL,
+    reason       TEXT    NOT NULL,
+    author       TEXT    NOT NULL,
+    author_id    BIGINT  NOT NULL,
+    own          BIGINT  NOT NULL, -- 1: the author may have judged a change of their own
+    approver     TEXT    NOT NULL,
+    approver_id  BIGINT  NOT NULL,
+    created_at   BIGINT  NOT NULL,
+    used_at      BIGINT  NOT NULL,
+    hits         BIGINT  NOT NULL,
+    -- The finding by which it was taught.
+    taught_on    TEXT    NOT NULL, -- key of the target
+    number       BIGINT  NOT NULL, -- of the pull request
+    finding      TEXT    NOT NULL,
+    base_ref     TEXT    NOT NULL,
+    path         TEXT    NOT NULL,
+    line         BIGINT  NOT NULL,
+    lines        TEXT    NOT NULL, -- digests of the flagged lines, separated by blanks
+    merged       BIGINT  NOT NULL, -- as in targets, once the target is deleted: 1, 0, or -1 if that is unknown
+    closed       BIGINT  NOT NULL, -- 1: the target was closed when it was deleted
+    checked_at   TEXT    NOT NULL  -- the newest commit at which the lines were found
+);
+CREATE INDEX memory_records_of ON memory_records (repo_id, state);
+CREATE INDEX memory_records_taught ON memory_records (taught_on);
+CREATE INDEX memory_records_owner ON memory_records (installation) WHERE organisation = 1;
+
+-- Dismissals, as false positives, of findings like a record.
+CREATE TABLE memory_votes (
+    record_id BIGINT  NOT NULL,
+    repo_id   BIGINT  NOT NULL,
+    taught_on TEXT    NOT NULL,
+    finding   TEXT    NOT NULL,
+    person    TEXT    NOT NULL,
+    person_id BIGINT  NOT NULL,
+    own       BIGINT  NOT NULL,
+    at        BIGINT  NOT NULL,
+    PRIMARY KEY (record_id, taught_on, finding, person)
+);
+
+CREATE TABLE memory_patterns (
+    repo_id   BIGINT  NOT NULL,
+    service   TEXT    NOT NULL, -- empty for files of no service
+    key       TEXT    NOT NULL,
+    rule      TEXT    NOT NULL,
+    category  TEXT    NOT NULL,
+    title     TEXT    NOT NULL,
+    severity  TEXT    NOT NULL,
+    frequency BIGINT  NOT NULL,
+    last_seen BIGINT  NOT NULL,
+    example   TEXT    NOT NULL,
+    PRIMARY KEY (repo_id, service, key)
+);
+
+-- What the review adds to memory once it is published, as JSON. Empty for nothing, and afterwards.
+ALTER TABLE reviews ADD COLUMN memory_counts TEXT NOT NULL DEFAULT '';
+
+-- Why a finding was dismissed: false_positive, wont_fix, duplicate or other. Empty for acceptances,
+-- and for dismissals by older versions.
+ALTER TABLE verdicts ADD COLUMN class TEXT NOT NULL DEFAULT '';
+
+-- +goose Down
+ALTER TABLE verdicts DROP COLUMN class;
+ALTER TABLE reviews DROP COLUMN memory_counts;
+DROP TABLE memory_patterns;
+DROP TABLE memory_votes;
+DROP TABLE memory_records;

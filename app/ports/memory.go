@@ -1,0 +1,202 @@
+package ports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/reviewgate/reviewgate/pipeline"
+)
+
+// The bounds of what is remembered of a repository.
+const (
+	MaxMemoryRecords  = 500  // records that are proposed, active or quarantined
+	MaxMemoryPatterns = 1000 // those that were seen last are kept
+)
+
+// ErrMemoryFull means that a repository has MaxMemoryRecords.
+var ErrMemoryFull = errors.New("the repository has as many records of memory as it may have")
+
+// ErrMemoryChanged means that a record has another state by now than the caller has seen.
+var ErrMemoryChanged = errors.New("the record of memory has changed meanwhile")
+
+// MemoryReader reads what was taught about repositories, and what keeps being found there.
+type MemoryReader interface {
+	// MemoryRecord returns a record, or ErrNotFound.
+	MemoryRecord(ctx context.Context, id int64) (MemoryRecord, error)
+	// MemoryRecords lists the chosen records by ID.
+	MemoryRecords(ctx context.Context, which MemoryFilter) ([]MemoryRecord, error)
+	// MemoryPatterns lists patterns of a repository that were seen since a time: for each service
+	// those that were found most often, up to most; 0 for all. The service "" stands for files of
+	// no service. No services stand for all.
+	MemoryPatterns(ctx context.Context, repoID int64, services []string, since time.Time, most int) ([]MemoryPattern, error)
+	// MemoryLog lists the changes of a record, newest first.
+	MemoryLog(ctx context.Context, r MemoryRecord, limit int) ([]AuditEntry, error)
+	// KnownRepositories lists the repositories that the store knows, as targets without a number,
+	// by name.
+	KnownRepositories(ctx context.Context) ([]Target, error)
+}
+
+// Memory keeps what was taught about repositories.
+type Memory interface {
+	MemoryReader
+	// ChangeMemory makes all of the changes or none, each with an entry in the audit log. It returns
+	// the ID of the record of each. Its error may be ErrMemoryFull or ErrMemoryChanged.
+	ChangeMemory(ctx context.Context, changes []MemoryChange) (ids []int64, err error)
+	// CheckedMemory stores the newest commit at which the cited lines of a record were found.
+	CheckedMemory(ctx context.Context, id int64, commit string) error
+	// AddMemoryPatterns stores patterns. Of a pattern that is known, the greater frequency and the
+	// later time count.
+	AddMemoryPatterns(ctx context.Context, repoID int64, patterns []MemoryPattern) error
+}
+
+// MemoryState is the state of a record.
+type MemoryState string
+
+// The states. Only an active record has an effect in reviews.
+const (
+	MemoryProposed    MemoryState = "proposed"
+	MemoryActive      MemoryState = "active"
+	MemoryQuarantined MemoryState = "quarantined" // the lines that it cites are gone or changed
+	MemoryExpired     MemoryState = "expired"     // it was not used for too long
+	MemoryRevoked     MemoryState = "revoked"
+)
+
+// Live reports whether the record counts towards MaxMemoryRecords.
+func (s MemoryState) Live() bool {
+	return s == MemoryProposed || s == MemoryActive || s == MemoryQuarantined
+}
+
+// MemoryRecord is a kind of finding that a person judged wrong in a repository.
+type MemoryRecord struct {
+	ID    int64
+	State MemoryState
+	// Repository is where it was taught, without a number and a head. The record is deleted with it.
+	Repository Target
+	// Organisation says that it holds in all repositories that the owner has in the installation.
+	Organisation bool
+	// About is what it is about, without Record.
+	About pipeline.FalsePositive
+	// Models says that it is about models' findings. Otherwise it is about those of a rule, and has
+	// no effect in reviews.
+	Models bool
+	Cited  MemoryCitation
+	Author Person
+	// Own says that the author was an author of the pull request, or may have been.
+	Own      bool
+	Approver Person // zero if nobody approved it by a command
+	Created  time.Time
+	Used     time.Time // when it was approved, or last had an effect
+	Hits     int       // findings on which it had an effect
+	// Votes are the dismissals of findings like it, the first one its author's.
+	Votes []MemoryVote
+}
+
+// Name is how people refer to the record, such as M-12.
+func (r *MemoryRecord) Name() string { return MemoryName(r.ID) }
+
+// MemoryName is the name of the record with an ID.
+func MemoryName(id int64) string { return fmt.Sprintf("M-%d", id) }
+
+// MemoryID is the ID in a record's name, or 0 if it is none.
+func MemoryID(name string) int64 {
+	digits, ok := strings.CutPrefix(strings.ToUpper(name), "M-")
+	id, err := strconv.ParseInt(digits, 10, 64)
+	if !ok || err != nil || id <= 0 || MemoryName(id) != "M-"+digits {
+		return 0
+	}
+	return id
+}
+
+// Applies reports whether the record holds in a repository.
+func (r *MemoryRecord) Applies(t Target) bool {
+	return r.Repository.RepoID == t.RepoID ||
+		r.Organisation && r.Repository.Installation == t.Installation && strings.EqualFold(r.Repository.Owner, t.Owner)
+}
+
+// Person is an account on GitHub. ID is 0 if it is unknown.
+type Person struct {
+	Login string
+	ID    int64
+}
+
+// Same reports whether both are the same account. An account can change its login, and an event may
+// lack its ID, so either is enough.
+func (p Person) Same(o Person) bool {
+	return p.ID != 0 && p.ID == o.ID || p.Login != "" && strings.EqualFold(p.Login, o.Login)
+}
+
+// MemoryCitation is the finding by which a record was taught. It is zero for an imported record.
+type MemoryCitation struct {
+	Key     string // of the target
+	Number  int    // of the pull request
+	Finding string // its ID
+	BaseRef string
+	Path    string
+	Line    int
+	// Lines are the digests of the lines that it flags; see pipeline.Finding.Flagged. Without any,
+	// nothing is checked.
+	Lines []string
+	End   PullEnd // of the pull request
+	// CheckedAt is the newest commit at which the lines were found, once the pull request was merged.
+	CheckedAt string
+}
+
+// MemoryVote is a person's dismissal, as a false positive, of a finding like a record.
+type MemoryVote struct {
+	Person  Person
+	Key     string // of the target
+	Finding string // its ID
+	Own     bool   // as in MemoryRecord
+	At      time.Time
+}
+
+// MemoryFilter chooses records. The zero value chooses all.
+type MemoryFilter struct {
+	RepoID int64 // only those that were taught in this repository, with their votes
+	// Holding, if its RepoID is set, chooses those that hold in the repository.
+	Holding Target
+	States  []MemoryState // any of these; none for all
+	// Newest limits the number of records to those that were used last. 0 for all.
+	Newest int
+}
+
+// MemoryChange is a change of one record. Exactly one of New and ID is set.
+type MemoryChange struct {
+	New *MemoryRecord // to store, with its first vote
+	ID  int64
+	// From is the state that the record must still have, or empty for any. To is its new state, or
+	// empty if it keeps its state. A record that becomes active counts as used.
+	From, To MemoryState
+	Approver Person // if it becomes active by a person's word
+	// Organisation makes it hold in the organisation.
+	Organisation bool
+	// Uncited drops the citation: somebody confirmed the record although its lines are gone.
+	Uncited bool
+	Vote    *MemoryVote // to add; replaces the same person's vote by the same finding
+	// Unvote removes the votes by a finding.
+	Unvote *MemoryVote
+
+	By  string // who makes the change, for the audit log
+	Why string // likewise
+	// Say, if set, returns the notice for the comment. It gets the record's ID, or 0 if a new record
+	// was refused because the repository has too many.
+	Say func(id int64) string
+}
+
+// MemoryPattern is what keeps being found in the files of a service.
+type MemoryPattern struct {
+	Key string // identifies it in the service
+	pipeline.RecurringFinding
+}
+
+// MemoryCounts is what a review adds to memory once it is published. The zero value adds nothing.
+type MemoryCounts struct {
+	Hits map[int64]int `json:"hits,omitempty"` // by record: findings on which it had an effect
+	// Seen are the patterns of the review's findings. Frequency counts those that are new in the pull
+	// request.
+	Seen []MemoryPattern `json:"seen,omitempty"`
+}
