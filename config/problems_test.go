@@ -114,9 +114,9 @@ func TestProblems(t *testing.T) {
 		{"extends with a value", FileRules, `{"extends": ["https://example.com"], "items": []}`, []string{
 			`review-rules.json:1:14: /extends/0: "https://example.com" is not a layer to extend; use defaults`,
 		}},
-		{"unknown section", FileSettings, `{"gates": {}, "memory": {}}`, []string{
+		{"unknown section", FileSettings, `{"gates": {}, "remember": {}}`, []string{
 			`review-settings.json:1:2: /gates: "gates" is not a field of a settings file; did you mean "gate"?`,
-			`review-settings.json:1:15: /memory: "memory" is not a field of a settings file; use $schema, check, commands, comment, config_branches, drafts, final, final_authority, fix_loop, gate, ignore, issues, labels, limits, mode, model_budget, model_endpoints, models, organisations, probation, probation_bar, repositories, secrets, synthesis or thresholds`,
+			`review-settings.json:1:15: /remember: "remember" is not a field of a settings file; use $schema, check, commands, comment, config_branches, drafts, final, final_authority, fix_loop, gate, ignore, issues, labels, limits, memory, mode, model_budget, model_endpoints, models, organisations, probation, probation_bar, repositories, secrets, synthesis or thresholds`,
 		}},
 		{"wrong type", FileSettings, `{"limits": {"agent_retries": "2", "agent_concurrency": 1.5}, "check": {"annotations": "yes"}}`, []string{
 			`review-settings.json:1:30: /limits/agent_retries: agent_retries is a string, but must be a whole number; write a number such as 10, without quotes and fraction`,

@@ -448,10 +448,10 @@ func readsLabels(t policies.Trigger, labels []string) bool {
 }
 
 // freeSettings are the settings that can't let more pass, whatever their value: what is
-// written and where, how long and how often agents are tried, who is asked. The name of a
-// section ends in a dot. All other settings count as able to loosen.
+// written and where, how long and how often agents are tried, who is asked, what is remembered.
+// The name of a section ends in a dot. All other settings count as able to loosen.
 var freeSettings = []string{
-	"comment.", "issues.", "labels.", "fix_loop.", "limits.agent_concurrency", "limits.commands_per_hour", "check.annotations",
+	"comment.", "issues.", "labels.", "fix_loop.", "memory.", "limits.agent_concurrency", "limits.commands_per_hour", "check.annotations",
 	"synthesis.judgement_categories", "models.people", "models.speculative_quality", "final", "final_authority",
 }
 

@@ -15,6 +15,8 @@ const (
 	Accept   Name = "accept"
 	Override Name = "override"
 	Reject   Name = "reject"
+	Remember Name = "remember"
+	Forget   Name = "forget"
 	Resume   Name = "resume"
 	Explain  Name = "explain"
 	Status   Name = "status"
@@ -25,11 +27,12 @@ const (
 // app/commandrun.
 type Who int
 
-// The groups of people. Each includes those that may more.
+// The groups of people. Each of the first three includes those that may more.
 const (
 	Authors     Who = iota // the pull request's author, and whoever may write
 	Writers                // whoever may write
 	Maintainers            // whoever may maintain, and the teams that the settings name
+	Approvers              // whoever may maintain, and the people and teams that may approve what is remembered
 )
 
 // Kind is a command as the help lists it.
@@ -47,7 +50,7 @@ type Kind struct {
 	take     func(c *Command, rest string) error
 }
 
-// Usage is how the command is written, such as "/review dismiss <finding> <reason>".
+// Usage is how the command is written, such as "/review accept <finding>|unread".
 func (k *Kind) Usage() string {
 	words := []string{"/review"}
 	if k.Name != Review {
@@ -65,11 +68,13 @@ func All() []Kind {
 		{Name: Review, Who: Authors, take: nothing},
 		{Name: Agent, Follows: "<id>...", Who: Writers, take: agents},
 		{Name: Full, Who: Writers, take: nothing},
-		{Name: Dismiss, Follows: "<finding> <reason>", Who: Writers, Own: true, Critical: true, take: findingAndReason},
+		{Name: Dismiss, Follows: "<finding> [false_positive|wont_fix|duplicate|other] <reason>", Who: Writers, Own: true, Critical: true, take: findingAndReason},
 		{Name: Restore, Follows: "<finding>|unread", Who: Writers, Own: true, Critical: true, Accepted: true, take: finding},
 		{Name: Accept, Follows: "<finding>|unread", Who: Writers, Own: true, take: finding},
 		{Name: Override, Follows: "<reason>", Who: Maintainers, take: reason},
 		{Name: Reject, Follows: "<reason>", Who: Maintainers, take: reason},
+		{Name: Remember, Follows: "<M-id> [anyway] [organisation]", Who: Approvers, take: recordToApprove},
+		{Name: Forget, Follows: "<M-id>", Who: Approvers, take: record},
 		{Name: Resume, Who: Writers, take: nothing},
 		{Name: Explain, Follows: "[agent|file]", Who: Authors, take: subject},
 		{Name: Status, Who: Authors, take: nothing},

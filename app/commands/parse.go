@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/reviewgate/reviewgate/policies/learning"
 )
 
 // Command is what a comment asks for.
@@ -12,8 +14,13 @@ type Command struct {
 	Kind
 	Agents  []string // ids, each once, in the order in which they were typed
 	Finding string   // an id in lower case, or how one begins: at least MinFinding characters; or Unread
+	Class   learning.DismissalClass
 	Reason  string
 	Subject string // agent or file to explain, empty for all
+	Record  string // the name of a record of memory, such as M-12
+	// Anyway confirms a record although it would have hidden findings that were right, and
+	// Organisation makes it hold in all of the organisation's repositories.
+	Anyway, Organisation bool
 }
 
 // Unread stands in place of a finding's id for the files of a head that could not be
@@ -47,6 +54,8 @@ const (
 	NoFinding  Wrong = "no finding"
 	NoReason   Wrong = "no reason"
 	BadFinding Wrong = "not a finding" // Given can't be an id
+	NoRecord   Wrong = "no record"
+	BadRecord  Wrong = "not a record" // Given can't be a record's name
 	TooMuch    Wrong = "too much"      // Given is not understood
 )
 
@@ -120,7 +129,52 @@ func findingAndReason(c *Command, rest string) error {
 	if err := c.name(word); err != nil {
 		return err
 	}
+	c.Class = learning.Other
+	if m := class.FindStringSubmatch(more); m != nil {
+		c.Class, more = classes[strings.ToLower(m[1][:1])], strings.TrimSpace(more[len(m[0]):])
+	}
 	return reason(c, more)
+}
+
+// class matches the class of a dismissal, as people write it, with what separates it from the reason.
+var class = regexp.MustCompile(`(?i)^(false[-_ ]positive|won['’]?t[-_ ]fix|duplicate|other)(?:$|[:,.;]|[ \t])\s*`)
+
+// classes are the classes by their first letters.
+var classes = map[string]learning.DismissalClass{"f": learning.FalsePositive, "w": learning.WontFix, "d": learning.Duplicate, "o": learning.Other}
+
+// recordName is the name of a record of memory.
+var recordName = regexp.MustCompile(`^M-[1-9][0-9]{0,17}$`)
+
+func record(c *Command, rest string) error {
+	if err := recordToApprove(c, rest); err != nil {
+		return err
+	}
+	if _, more := cutWord(rest); more != "" {
+		return c.wrong(TooMuch, more)
+	}
+	return nil
+}
+
+func recordToApprove(c *Command, rest string) error {
+	word, more := cutWord(rest)
+	c.Record = strings.ToUpper(unquoted(word))
+	switch {
+	case c.Record == "":
+		return c.wrong(NoRecord, "")
+	case !recordName.MatchString(c.Record):
+		return c.wrong(BadRecord, word)
+	}
+	for _, w := range strings.Fields(strings.ToLower(more)) {
+		switch {
+		case w == "anyway" && !c.Anyway:
+			c.Anyway = true
+		case (w == "organisation" || w == "organization") && !c.Organisation:
+			c.Organisation = true
+		default:
+			return c.wrong(TooMuch, more)
+		}
+	}
+	return nil
 }
 
 // name takes the word that names a finding.

@@ -2,6 +2,7 @@ package commands_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/reviewgate/reviewgate/app/commands"
+	"github.com/reviewgate/reviewgate/policies/learning"
 )
 
 func TestParse(t *testing.T) {
@@ -20,8 +22,18 @@ func TestParse(t *testing.T) {
 		"bare":                     {"review", "", c{}},
 		"agents":                   {"agent", "  security-reviewer `build-reviewer` security-reviewer", c{Agents: []string{"security-reviewer", "build-reviewer"}}},
 		"full":                     {"full", "", c{}},
-		"dismiss":                  {"dismiss", "0F3A91 not in our code", c{Finding: "0f3a91", Reason: "not in our code"}},
-		"dismiss, copied":          {"dismiss", "`0f3a9112`\tread  only", c{Finding: "0f3a9112", Reason: "read  only"}},
+		"dismiss":                  {"dismiss", "0F3A91 not in our code", c{Finding: "0f3a91", Class: learning.Other, Reason: "not in our code"}},
+		"dismiss, copied":          {"dismiss", "`0f3a9112`\tread  only", c{Finding: "0f3a9112", Class: learning.Other, Reason: "read  only"}},
+		"a false positive":         {"dismiss", "0f3a false_positive the proxy ends it", c{Finding: "0f3a", Class: learning.FalsePositive, Reason: "the proxy ends it"}},
+		"with a hyphen":            {"dismiss", "0f3a  False-Positive\tit ends", c{Finding: "0f3a", Class: learning.FalsePositive, Reason: "it ends"}},
+		"in two words":             {"dismiss", "0f3a False positive: it ends", c{Finding: "0f3a", Class: learning.FalsePositive, Reason: "it ends"}},
+		"won't be fixed":           {"dismiss", "0f3a won't fix, it is old", c{Finding: "0f3a", Class: learning.WontFix, Reason: "it is old"}},
+		"a duplicate":              {"dismiss", "0f3a duplicate of 0f3b", c{Finding: "0f3a", Class: learning.Duplicate, Reason: "of 0f3b"}},
+		"another class":            {"dismiss", "0f3a other false_positive or not", c{Finding: "0f3a", Class: learning.Other, Reason: "false_positive or not"}},
+		"no class":                 {"dismiss", "0f3a false positives are rare", c{Finding: "0f3a", Class: learning.Other, Reason: "false positives are rare"}},
+		"remember":                 {"remember", "`m-12`", c{Record: "M-12"}},
+		"remember anyway":          {"remember", "M-12 Anyway organization", c{Record: "M-12", Anyway: true, Organisation: true}},
+		"forget":                   {"forget", " M-12 ", c{Record: "M-12"}},
 		"restore":                  {"restore", "0f3a", c{Finding: "0f3a"}},
 		"accept":                   {"accept", "0f3a", c{Finding: "0f3a"}},
 		"override":                 {"override", "hotfix, see INC-7", c{Reason: "hotfix, see INC-7"}},
@@ -70,6 +82,17 @@ func TestParseRefuses(t *testing.T) {
 		{"dismiss", "0f3a  ", commands.NoReason, ""},
 		{"dismiss", "0f3 short", commands.BadFinding, "0f3"},
 		{"dismiss", "because it is old", commands.BadFinding, "because"},
+		{"dismiss", "0f3a false_positive", commands.NoReason, ""},
+		{"dismiss", "0f3a false positive:  ", commands.NoReason, ""},
+		{"remember", "", commands.NoRecord, ""},
+		{"remember", "12", commands.BadRecord, "12"},
+		{"remember", "M-012", commands.BadRecord, "M-012"},
+		{"remember", "M-0", commands.BadRecord, "M-0"},
+		{"remember", "M-12 please", commands.TooMuch, "please"},
+		{"remember", "M-12 anyway anyway", commands.TooMuch, "anyway anyway"},
+		{"remember", "M-1234567890123456789", commands.BadRecord, "M-1234567890123456789"},
+		{"forget", "everything", commands.BadRecord, "everything"},
+		{"forget", "M-12 anyway", commands.TooMuch, "anyway"},
 		{"restore", "", commands.NoFinding, ""},
 		{"restore", "0f3a 0f3b", commands.TooMuch, "0f3b"},
 		{"accept", "#1", commands.BadFinding, "#1"},
@@ -97,13 +120,23 @@ func TestParseRefuses(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	for _, k := range commands.All() {
 		f.Add(string(k.Name), "0f3a `a` b")
+		f.Add(string(k.Name), "0f3a won't fix: b")
+		f.Add(string(k.Name), "M-12 anyway organisation")
 	}
 	f.Fuzz(func(t *testing.T, name, rest string) {
 		c, err := commands.Parse(name, rest)
 		if err != nil {
 			return
 		}
-		again, err := commands.Parse(string(c.Name), strings.Join(append(c.Agents, strings.TrimSpace(c.Finding+" "+c.Reason), c.Subject), " "))
+		typed := append(c.Agents, c.Finding, string(c.Class), c.Reason, c.Subject, c.Record)
+		if c.Anyway {
+			typed = append(typed, "anyway")
+		}
+		if c.Organisation {
+			typed = append(typed, "organisation")
+		}
+		typed = slices.DeleteFunc(typed, func(word string) bool { return word == "" })
+		again, err := commands.Parse(string(c.Name), strings.Join(typed, " "))
 		if err != nil {
 			t.Fatalf("%s %q is accepted, but %+v is not: %v", name, rest, c, err)
 		}

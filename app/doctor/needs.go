@@ -3,6 +3,7 @@ package doctor
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/deploy"
@@ -20,8 +21,14 @@ var optional = []struct {
 	{permission{"issues", "write", "for deferred issues"}, func(c *config.Config) bool {
 		return c.Settings.Issues.TechDebt || c.Settings.Issues.Gaps || c.Settings.Issues.Probation
 	}},
-	{permission{"members", "read", "for teams in the settings"}, func(c *config.Config) bool { return len(c.Settings.Commands.OverrideTeams) > 0 }},
+	{permission{"members", "read", "for teams in the settings"}, namesTeams},
 	{permission{"security_events", "read", "for code-scanning alerts"}, takesAlerts},
+}
+
+// namesTeams reports whether the settings give rights to members of teams.
+func namesTeams(c *config.Config) bool {
+	return len(c.Settings.Commands.OverrideTeams) > 0 ||
+		slices.ContainsFunc(c.Settings.Memory.Approvers, func(who string) bool { return strings.Contains(who, "/") })
 }
 
 // takesAlerts reports whether an enabled agent reads code-scanning alerts.

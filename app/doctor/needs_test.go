@@ -35,9 +35,11 @@ func TestCompare(t *testing.T) {
 	manifest := deploy.Manifest{Permissions: map[string]string{"checks": "write", "contents": "read"}}
 	type lists struct{ Missing, More, Useless []string }
 	on := true
-	var none, issues, teams, alerts config.Config
+	var none, issues, teams, approvers, logins, alerts config.Config
 	issues.Settings.Issues.Gaps = true
 	teams.Settings.Commands.OverrideTeams = []string{"acme/leads"}
+	approvers.Settings.Memory.Approvers = []string{"mia", "acme/leads"}
+	logins.Settings.Memory.Approvers = []string{"mia"}
 	alerts.Agents = []config.Agent{{Enabled: true, Scanning: &config.ScanSources{Alerts: &on}}, {Enabled: true}}
 	all := map[string]string{"checks": "write", "contents": "read"}
 	for name, c := range map[string]struct {
@@ -50,6 +52,8 @@ func TestCompare(t *testing.T) {
 		"not needed now": {none, map[string]string{"checks": "write", "contents": "read", "issues": "write", "security_events": "read"}, lists{More: []string{"issues: write (for deferred issues)", "security_events: read (for code-scanning alerts)"}}},
 		"issues":         {issues, all, lists{Missing: []string{"issues: write (for deferred issues)"}}},
 		"teams":          {teams, all, lists{Missing: []string{"members: read (for teams in the settings)"}}},
+		"approvers":      {approvers, all, lists{Missing: []string{"members: read (for teams in the settings)"}}},
+		"logins":         {logins, all, lists{}},
 		"alerts":         {alerts, all, lists{Missing: []string{"security_events: read (for code-scanning alerts)"}}},
 		"never needed":   {none, map[string]string{"checks": "write", "contents": "read", "security_events": "write", "secrets": "read"}, lists{Useless: []string{"secrets: read", "security_events: write"}}},
 	} {
