@@ -140,7 +140,7 @@ func (p *Previewer) backtest(ctx context.Context, about ports.Target, files []co
 		cut = p.Now().Sub(now) >= limit
 		return cut
 	}
-	report, err := b.Run(ctx, newestFirst{p.Archive, chosen}, ports.ReviewFilter{})
+	report, err := b.Run(ctx, Chosen{p.Archive, chosen}, ports.ReviewFilter{})
 	if err != nil {
 		return out, err
 	}
@@ -153,26 +153,26 @@ func (p *Previewer) backtest(ctx context.Context, about ports.Target, files []co
 	return out, nil
 }
 
-// newestFirst is the chosen part of an archive, by pull request, the one reviewed last first. It
-// leaves out heads that were reviewed for the first time after the choice.
-type newestFirst struct {
+// Chosen is the chosen part of an archive, by pull request, the one reviewed last first. It leaves
+// out heads that were reviewed for the first time after the choice.
+type Chosen struct {
 	ports.Archive
-	chosen ports.ChosenReviews
+	Reviews ports.ChosenReviews
 }
 
 // Archived implements ports.Archive.
-func (n newestFirst) Archived(ctx context.Context, _ ports.ReviewFilter) iter.Seq2[*ports.StoredReview, error] {
+func (n Chosen) Archived(ctx context.Context, _ ports.ReviewFilter) iter.Seq2[*ports.StoredReview, error] {
 	return func(yield func(*ports.StoredReview, error) bool) {
 		chosen, read := map[ports.ChosenHead]bool{}, map[string]bool{}
-		for _, h := range n.chosen.Heads {
+		for _, h := range n.Reviews.Heads {
 			chosen[h] = true
 		}
-		for _, h := range n.chosen.Heads {
+		for _, h := range n.Reviews.Heads {
 			if read[h.Key] {
 				continue
 			}
 			read[h.Key] = true
-			for s, err := range n.Archive.Archived(ctx, ports.ReviewFilter{Key: h.Key, Since: n.chosen.Since}) {
+			for s, err := range n.Archive.Archived(ctx, ports.ReviewFilter{Key: h.Key, Since: n.Reviews.Since}) {
 				if err == nil && !chosen[ports.ChosenHead{Key: s.Key, HeadSHA: s.HeadSHA}] {
 					continue
 				}

@@ -15,6 +15,9 @@ type Backtests interface {
 	// organisation is set, those of all the account's repositories in the installation. It leaves out
 	// the reviews of about itself and of merge groups.
 	ChooseReviews(ctx context.Context, about Target, organisation bool, since time.Time, most int) (ChosenReviews, error)
+	// ChooseAllReviews chooses the newest reviews of a repository in the same way, whatever their
+	// config branch; none is left out but those of merge groups.
+	ChooseAllReviews(ctx context.Context, of Target, organisation bool, since time.Time, most int) (ChosenReviews, error)
 	// ConfigBacktest returns what SaveConfigBacktest stored last, or nil. It returns ErrUnreadable if
 	// that can't be decoded.
 	ConfigBacktest(ctx context.Context, key string) (*ConfigBacktest, error)

@@ -105,20 +105,21 @@ func (tx *texts) setFlagged(findings []*item) {
 		switch {
 		case f.Path == "":
 			if message, known := tx.commit(f); known {
-				f.Flagged = pipeline.List[string]{lineDigest(message)}
+				f.Flagged = pipeline.List[string]{LineDigest(message)}
 			}
 		case f.StartLine > 0 && tx.in.files[f.Path] != nil:
 			lines := tx.in.lines.of(f.Path)
 			for n := f.StartLine; n <= f.EndLine && n < f.StartLine+maxSpanned && len(f.Flagged) < maxFlaggedDigest; n++ {
 				if l := plaintext.Line(lines[n].text); l != "" {
-					f.Flagged = append(f.Flagged, lineDigest(l))
+					f.Flagged = append(f.Flagged, LineDigest(l))
 				}
 			}
 		}
 	}
 }
 
-func lineDigest(text string) string {
+// LineDigest identifies a line of code in Finding.Flagged, whatever its white space.
+func LineDigest(text string) string {
 	sum := sha256.Sum256([]byte(plaintext.Line(text)))
 	return hex.EncodeToString(sum[:flaggedDigest])
 }
@@ -157,7 +158,7 @@ func (tx *texts) digested(path string) []digestedLine {
 	var code []digestedLine
 	for _, n := range slices.Sorted(maps.Keys(lines)) {
 		if l := plaintext.Line(lines[n].text); l != "" {
-			code = append(code, digestedLine{n, lineDigest(l)})
+			code = append(code, digestedLine{n, LineDigest(l)})
 		}
 	}
 	if tx.digests == nil {
@@ -170,7 +171,7 @@ func (tx *texts) digested(path string) []digestedLine {
 // commitOf is the section of the commit whose message has the digest.
 func (tx *texts) commitOf(digest string) (section string, ok bool) {
 	for _, c := range tx.in.Facts.Commits {
-		if lineDigest(c.Message) == digest {
+		if LineDigest(c.Message) == digest {
 			return pipeline.SectionCommit(c.SHA), true
 		}
 	}

@@ -16,8 +16,27 @@ import (
 func (s backtests) ChooseReviews(ctx context.Context, about ports.Target, organisation bool, since time.Time, most int) (ports.ChosenReviews, error) {
 	of, args := `t.repo_id = ? AND t.config_branch = coalesce((SELECT a.config_branch FROM targets a WHERE a.key = ?), '')`, []any{about.RepoID, about.Key()}
 	if organisation {
-		of, args = `t.installation = ? AND lower(t.owner) = ?`, []any{about.Installation, strings.ToLower(about.Owner)}
+		of, args = ofOwner(about)
 	}
+	return s.choose(ctx, of+` AND t.key <> ?`, append(args, about.Key()), since, most)
+}
+
+// ChooseAllReviews implements ports.Backtests.
+func (s backtests) ChooseAllReviews(ctx context.Context, about ports.Target, organisation bool, since time.Time, most int) (ports.ChosenReviews, error) {
+	of, args := `t.repo_id = ?`, []any{about.RepoID}
+	if organisation {
+		of, args = ofOwner(about)
+	}
+	return s.choose(ctx, of, args, since, most)
+}
+
+// ofOwner is the condition for targets t in all repositories that an owner has in an installation.
+func ofOwner(about ports.Target) (of string, args []any) {
+	return `t.installation = ? AND lower(t.owner) = ?`, []any{about.Installation, strings.ToLower(about.Owner)}
+}
+
+// choose chooses the newest reviews of the targets t that meet a condition.
+func (s backtests) choose(ctx context.Context, of string, args []any, since time.Time, most int) (ports.ChosenReviews, error) {
 	var c ports.ChosenReviews
 	first := int64(0)
 	err := s.db.read(ctx, func(t tx) error {
@@ -30,9 +49,9 @@ func (s backtests) ChooseReviews(ctx context.Context, about ports.Target, organi
 			return nil
 		}, `WITH heads AS (
 				SELECT r.target_key, r.head_sha, max(r.saved_at) AS at FROM reviews r JOIN targets t ON t.key = r.target_key
-				WHERE `+of+` AND t.kind = ? AND r.saved_at >= ? AND t.key <> ? GROUP BY r.target_key, r.head_sha)
+				WHERE `+of+` AND t.kind = ? AND r.saved_at >= ? GROUP BY r.target_key, r.head_sha)
 			SELECT target_key, head_sha, at, (SELECT count(*) FROM heads) FROM heads ORDER BY at DESC, target_key, head_sha LIMIT ?`,
-			append(args, string(ports.TargetPull), micros(since), about.Key(), most)...)
+			append(args, string(ports.TargetPull), micros(since), most)...)
 	})
 	c.Since = fromMicros(first)
 	return c, wrap(err, "choose reviews to compute")

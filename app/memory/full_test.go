@@ -1,0 +1,3 @@
+package memory_test
+
+import _ "github.com/reviewgate/reviewgate/pipeline/sample" // the flag -full

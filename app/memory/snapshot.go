@@ -1,0 +1,213 @@
+package memory
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/aggregate"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
+)
+
+// The bounds of what a review sees.
+const (
+	maxRecords  = 200
+	maxPatterns = 20 // of each service
+	maxServices = 20 // whose patterns are read
+	maxReads    = 10 // of cited files
+	// maxCited is how much of a cited file is read, in bytes.
+	maxCited = 1 << 20
+	// unseenDays is after how many days a pattern that was not seen is archived.
+	unseenDays = 30
+)
+
+// ReadFile reads the beginning of a file at a commit or a branch. found is false if there is no such
+// file.
+type ReadFile func(ctx context.Context, commit, path string, most int64) (text []byte, found bool, err error)
+
+// View is a review for which memory is read.
+type View struct {
+	Target         ports.Target
+	Config         *config.Config
+	Facts          *pipeline.PRFacts
+	Classification *pipeline.Classification
+	Read           ReadFile
+}
+
+// Snapshot returns what a review sees: the active records of the repository and of its organisation
+// that hold in the services that the change touches, those used last first, and what keeps being found
+// there. A change of no service sees what belongs to no service. Without agents that ask models there
+// is nothing to see.
+//
+// A record without effect for long expires. A record whose lines are gone is put in quarantine. If
+// that can't be checked, the review does not see the record.
+func (k *Keeper) Snapshot(ctx context.Context, v View) ([]pipeline.FalsePositive, []pipeline.RecurringFinding, error) {
+	if !asksModels(v.Config) {
+		return nil, nil, nil
+	}
+	now := k.Now()
+	services := []string{""}
+	for _, s := range v.Classification.Services {
+		services = append(services, s.ID)
+	}
+	all, err := k.Memory.MemoryRecords(ctx, ports.MemoryFilter{
+		Holding: v.Target, States: []ports.MemoryState{ports.MemoryActive}, Newest: 2 * ports.MaxMemoryRecords,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	slices.SortStableFunc(all, func(a, b ports.MemoryRecord) int { return cmp.Or(b.Used.Compare(a.Used), cmp.Compare(b.ID, a.ID)) })
+	var wrong []pipeline.FalsePositive
+	c := citations{Keeper: k, View: v}
+	for i := range all {
+		r := &all[i]
+		if len(wrong) == maxRecords {
+			break
+		}
+		if !r.Models || !slices.Contains(services, r.About.Service) {
+			continue
+		}
+		if r.Used.AddDate(0, 0, v.Config.Settings.Memory.ExpiryDays).Before(now) {
+			if err := k.end(ctx, v.Target, r, ports.MemoryExpired, "it had no effect for "+days(v.Config.Settings.Memory.ExpiryDays)); err != nil {
+				return nil, nil, err
+			}
+			continue
+		}
+		holds, err := c.hold(ctx, r)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !holds {
+			continue
+		}
+		about := r.About
+		about.Record = r.Name()
+		wrong = append(wrong, about)
+	}
+	if len(services) > 1 {
+		services = services[1:min(len(services), 1+maxServices)]
+	}
+	patterns, err := k.Memory.MemoryPatterns(ctx, v.Target.RepoID, services, now.AddDate(0, 0, -unseenDays), maxPatterns)
+	if err != nil {
+		return nil, nil, err
+	}
+	var recurring []pipeline.RecurringFinding
+	for _, p := range patterns {
+		if p.Frequency > 0 {
+			recurring = append(recurring, p.RecurringFinding)
+		}
+	}
+	return wrong, recurring, nil
+}
+
+func days(n int) string {
+	if n == 1 {
+		return "a day"
+	}
+	return fmt.Sprintf("%d days", n)
+}
+
+// asksModels reports whether an agent of the config asks a language model.
+func asksModels(cfg *config.Config) bool {
+	return len(cfg.Settings.ModelEndpoints) > 0 && slices.ContainsFunc(cfg.Agents, func(a config.Agent) bool { return a.Enabled && a.Kind == config.KindLLM })
+}
+
+// end changes the state of an active record of the review's own repository. Those of another one are
+// left to its own reviews.
+func (k *Keeper) end(ctx context.Context, t ports.Target, r *ports.MemoryRecord, to ports.MemoryState, why string) error {
+	if r.Repository.RepoID != t.RepoID {
+		return nil
+	}
+	_, err := k.Memory.ChangeMemory(ctx, []ports.MemoryChange{{ID: r.ID, From: ports.MemoryActive, To: to, By: actor, Why: why}})
+	if errors.Is(err, ports.ErrMemoryChanged) || errors.Is(err, ports.ErrNotFound) { // somebody else did something with it
+		return nil
+	}
+	if err == nil {
+		k.Log.Info().EmbedObject(t).Str("record", r.Name()).Str("state", string(to)).Str("why", why).Msg("a record of memory has no effect any more")
+	}
+	return err
+}
+
+// actor is who changes records without a command, in the audit log.
+const actor = "reviewgate"
+
+// citations checks whether cited lines are still there.
+type citations struct {
+	*Keeper
+	View
+	reads int
+}
+
+// hold reports whether a record's lines are where they were when it was taught, as far as that can be
+// known. Lines that have not been merged yet are not looked for, nor those that went into another
+// branch.
+func (c *citations) hold(ctx context.Context, r *ports.MemoryRecord) (bool, error) {
+	base := c.Facts.Base
+	cited := &r.Cited
+	merged := cited.End == ports.PullMerged || cited.End == ports.PullEnded
+	switch {
+	case len(cited.Lines) == 0, cited.Path == "", !merged, cited.BaseRef != base.Ref, r.Repository.RepoID != c.Target.RepoID, cited.CheckedAt == base.SHA:
+		return true, nil
+	}
+	there, known := c.lookAt(ctx, base.SHA, cited)
+	switch {
+	case !known:
+		return false, nil
+	case there:
+		err := c.Memory.CheckedMemory(ctx, r.ID, base.SHA)
+		if errors.Is(err, ports.ErrNotFound) {
+			return false, nil
+		}
+		return err == nil, err
+	}
+	// The base of an old pull request may lack lines that the branch has got since.
+	if there, known = c.lookAt(ctx, base.Ref, cited); there || !known {
+		return false, nil
+	}
+	return false, c.end(ctx, c.Target, r, ports.MemoryQuarantined, "the lines of "+cited.Path+" that it is about are gone or have changed")
+}
+
+func (c *citations) lookAt(ctx context.Context, commit string, cited *ports.MemoryCitation) (there, known bool) {
+	if c.reads == maxReads {
+		return false, false
+	}
+	c.reads++
+	text, found, err := c.Read(ctx, commit, cited.Path, maxCited)
+	if err != nil {
+		c.Log.Warn().EmbedObject(c.Target).Err(err).Msg("lines that a record of memory is about can't be read")
+		return false, false
+	}
+	if !found {
+		return false, true
+	}
+	there = hasLines(text, cited.Lines)
+	return there, there || len(text) < maxCited
+}
+
+// hasLines reports whether a text has lines with the digests one after the other, but for blank ones.
+func hasLines(text []byte, digests []string) bool {
+	var all []string
+	for line := range bytes.Lines(text) {
+		if l := plaintext.Line(string(line)); l != "" {
+			all = append(all, aggregate.LineDigest(l))
+		}
+	}
+	for i := 0; i+len(digests) <= len(all); i++ {
+		if slices.Equal(all[i:i+len(digests)], digests) {
+			return true
+		}
+	}
+	return false
+}
+
+// archived reports whether a pattern has not been seen for too long.
+func archived(p *ports.MemoryPattern, now time.Time) bool {
+	return p.LastSeen.Before(now.AddDate(0, 0, -unseenDays))
+}

@@ -1,0 +1,228 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/backtest"
+	"github.com/reviewgate/reviewgate/app/internal/panics"
+	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/replay"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
+	"github.com/reviewgate/reviewgate/pipeline/run"
+	"github.com/reviewgate/reviewgate/policies/learning"
+	"github.com/reviewgate/reviewgate/policies/memory"
+)
+
+// Tester finds out what a record would have hidden in earlier reviews.
+type Tester struct {
+	Archive   ports.Archive
+	Backtests ports.Backtests
+	Learning  ports.Learning
+	Runner    *run.Runner
+	Now       func() time.Time
+
+	Most int           // reviews that are read. Default 500
+	For  time.Duration // after which no further review is read. Default 10 s
+
+	running sync.Mutex // one at a time, beside the reviews of the process
+}
+
+const (
+	triedDays = 90
+	triedMost = 500
+	triedFor  = 10 * time.Second
+	// triedGrace is for the review that is being computed when the time is over.
+	triedGrace = 20 * time.Second
+	// busyWait is how long a command waits for another one's trial.
+	busyWait = 5 * time.Second
+	maxNamed = 5
+	// maxFound bounds the hidden findings that are looked up.
+	maxFound = 1000
+)
+
+// errBusy says that another record is being tried.
+var errBusy = errors.New("another record of memory is being tried on earlier reviews")
+
+// Trial is what a record would have done in earlier reviews.
+type Trial struct {
+	Days    int
+	Reviews int // that were computed or needed no computing
+	Of      int // the chosen ones
+	Failed  int // that could not be computed
+	// Hidden are findings that the record would have hidden although somebody fixed or accepted them,
+	// up to maxNamed. More counts the others of the repository, and Elsewhere those of the
+	// organisation's other repositories.
+	Hidden    []Hidden
+	More      int
+	Elsewhere int
+}
+
+// Hides reports whether the record would have hidden a finding that was right.
+func (t *Trial) Hides() bool { return len(t.Hidden)+t.Elsewhere > 0 }
+
+// Cut reports whether the time did not suffice for all reviews.
+func (t *Trial) Cut() bool { return t.Reviews+t.Failed < t.Of }
+
+// Hidden is a finding that a record would have hidden.
+type Hidden struct {
+	Pull    string // such as #104
+	Finding string // its ID
+	Title   string
+	Outcome learning.Outcome // fixed or accepted
+}
+
+// Try computes the newest reviews of the last 90 days with and without a record, and looks up what
+// became of the findings that only the computation without it has. It takes some 10 s at most.
+func (x *Tester) Try(ctx context.Context, r *ports.MemoryRecord) (out Trial, err error) {
+	if !x.running.TryLock() {
+		return out, &ports.RetryError{After: busyWait, Err: errBusy}
+	}
+	defer x.running.Unlock()
+	most, limit := x.Most, x.For
+	if most == 0 {
+		most = triedMost
+	}
+	if limit == 0 {
+		limit = triedFor
+	}
+	begun := x.Now()
+	chosen, err := x.Backtests.ChooseAllReviews(ctx, r.Repository, r.Organisation, begun.AddDate(0, 0, -triedDays), most)
+	if err != nil {
+		return out, err
+	}
+	out.Days, out.Of = triedDays, len(chosen.Heads)
+	if out.Of == 0 {
+		return out, nil
+	}
+	bounded, cancel := context.WithTimeout(ctx, limit+triedGrace)
+	defer cancel()
+	t := trial{Tester: x, record: r, replayer: replay.New(x.Runner), hidden: map[string]map[string]hiddenIn{}, heads: map[ports.ChosenHead]bool{}}
+	t.about = []pipeline.FalsePositive{r.About}
+	t.about[0].Record = r.Name()
+	t.set = memory.New(t.about)
+	for s, err := range replay.Ahead(bounded, backtest.Chosen{Archive: x.Archive, Reviews: chosen}, ports.ReviewFilter{}) {
+		var altered *ports.AlteredError
+		switch {
+		case errors.As(err, &altered):
+			continue
+		case err != nil && bounded.Err() != nil && ctx.Err() == nil: // the time is over
+		case err != nil:
+			return out, err
+		}
+		if err != nil || x.Now().Sub(begun) >= limit || t.found >= maxFound {
+			break
+		}
+		t.heads[ports.ChosenHead{Key: s.Key, HeadSHA: s.HeadSHA}] = true
+		if err := panics.Guard(func() error { return t.one(bounded, s) }); err != nil {
+			if cause := context.Cause(ctx); cause != nil {
+				return out, cause
+			}
+			t.failed[s.Key] = true
+		}
+	}
+	out.Reviews = len(t.heads)
+	return out, t.lookUp(ctx, &out)
+}
+
+// trial is a Try while it runs.
+type trial struct {
+	*Tester
+	record   *ports.MemoryRecord
+	replayer *replay.Replayer
+	about    []pipeline.FalsePositive
+	set      *memory.Set
+	heads    map[ports.ChosenHead]bool
+	hidden   map[string]map[string]hiddenIn // by target, then ID
+	order    []string                       // the keys of hidden
+	found    int
+	failed   map[string]bool
+}
+
+type hiddenIn struct {
+	finding pipeline.Finding
+	repoID  int64
+	pull    string
+}
+
+// one computes a review with and without the record, if the record matches anything in it.
+func (t *trial) one(ctx context.Context, s *ports.StoredReview) error {
+	v := s.Review
+	matches := func(f *pipeline.Finding) bool { return len(t.set.Matching(f, servicesOf(&v.Classification, f.Path))) > 0 }
+	if !slices.ContainsFunc(v.Report.Findings, func(f pipeline.Finding) bool { return matches(&f) }) {
+		return nil
+	}
+	cfg, err := t.replayer.ConfigOf(s)
+	if err != nil {
+		return err
+	}
+	v.Memory.FalsePositives = slices.DeleteFunc(slices.Clone(v.Memory.FalsePositives), func(fp pipeline.FalsePositive) bool { return fp.Record == t.about[0].Record })
+	without, err := t.Runner.Replay(ctx, &v, cfg)
+	if err != nil {
+		return fmt.Errorf("compute a review without %s: %w", t.record.Name(), err)
+	}
+	v.Memory.FalsePositives = append(v.Memory.FalsePositives, t.about[0])
+	with, err := t.Runner.Replay(ctx, &v, cfg)
+	if err != nil {
+		return fmt.Errorf("compute a review with %s: %w", t.record.Name(), err)
+	}
+	for _, f := range pipeline.OnlyIn(without.Findings, with.Findings) {
+		if t.hidden[s.Key] == nil {
+			t.hidden[s.Key] = map[string]hiddenIn{}
+			t.order = append(t.order, s.Key)
+		}
+		if _, known := t.hidden[s.Key][f.ID]; !known {
+			t.found++
+		}
+		t.hidden[s.Key][f.ID] = hiddenIn{f, s.RepoID, fmt.Sprintf("#%d", v.Facts.Number)}
+	}
+	return nil
+}
+
+// lookUp finds the hidden findings that were right, by the logs of their pull requests.
+func (t *trial) lookUp(ctx context.Context, out *Trial) error {
+	for _, key := range t.order {
+		log, err := t.Learning.Log(ctx, key)
+		if err != nil {
+			return err
+		}
+		h := learning.Replay(log)
+		told := map[string]bool{}
+		for i := range h.Findings {
+			x := &h.Findings[i]
+			if !x.TruePositive() || told[x.ID] {
+				continue
+			}
+			in, hidden := t.hiddenOf(key, x)
+			if !hidden {
+				continue
+			}
+			told[x.ID] = true
+			switch {
+			case in.repoID != t.record.Repository.RepoID:
+				out.Elsewhere++
+			case len(out.Hidden) == maxNamed:
+				out.More++
+			default:
+				out.Hidden = append(out.Hidden, Hidden{Pull: in.pull, Finding: x.ID, Title: plaintext.CutLine(in.finding.Title, maxTitle), Outcome: x.Outcome})
+			}
+		}
+	}
+	return nil
+}
+
+// hiddenOf returns the hidden finding that a log is about. Any fingerprint identifies it.
+func (t *trial) hiddenOf(key string, x *learning.Followed) (hiddenIn, bool) {
+	for _, in := range t.hidden[key] {
+		ids := append([]string{in.finding.ID}, in.finding.Fingerprints...)
+		if slices.Contains(ids, x.ID) || slices.ContainsFunc(x.Also, func(id string) bool { return slices.Contains(ids, id) }) {
+			return in, true
+		}
+	}
+	return hiddenIn{}, false
+}
