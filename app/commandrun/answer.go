@@ -89,7 +89,7 @@ func verdicts(of []subject, m pipeline.Memory) []render.FindingDecision {
 		v := render.FindingDecision{Named: named(s.id, s.title)}
 		for _, d := range m.Dismissed {
 			if slices.Contains(s.fingerprints, d.Fingerprint) {
-				v.By, v.Reason = d.By, d.Reason
+				v.By, v.Reason, v.Class = d.By, d.Reason, d.Class
 			}
 		}
 		for _, a := range m.Accepted {

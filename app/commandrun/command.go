@@ -11,6 +11,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/internal/jobcontext"
+	"github.com/reviewgate/reviewgate/app/memory"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/app/retry"
@@ -21,6 +22,7 @@ import (
 type Runner struct {
 	Configs       *inforce.Configs
 	Commands      ports.Commands
+	Keeper        *memory.Keeper
 	History       ports.History
 	Targets       ports.Targets
 	PullReader    ports.PullReader

@@ -25,6 +25,7 @@ type commandRun struct {
 	what       commands.Command
 	permission ports.Permission // empty until it was read
 	maintains  bool             // the sender is known to have a maintainer's rights
+	approves   bool             // the sender is known to be named under memory.approvers
 	authors    authorship       // the sender's part in the pull request
 	finalIn    []string         // layers that name the sender as final authority; see askAuthority
 }
@@ -55,7 +56,7 @@ func (cr *commandRun) judgesOwn(ctx context.Context) (string, error) {
 // decides reports whether the command records a person's decision about the gate or about a
 // finding. Such a command runs no agents, and other people's commands must not delay it.
 func (cr *commandRun) decides() bool {
-	return slices.Contains([]commands.Name{commands.Override, commands.Reject, commands.Dismiss, commands.Accept, commands.Restore}, cr.what.Name)
+	return slices.Contains([]commands.Name{commands.Override, commands.Reject, commands.Dismiss, commands.Accept, commands.Restore, commands.Remember, commands.Forget}, cr.what.Name)
 }
 
 // reruns reports whether the command only asks for a review.
@@ -67,7 +68,7 @@ func (cr *commandRun) reruns() bool {
 // isAnswered reports whether the command is only answered in the comment and asks for
 // nothing.
 func isAnswered(c ports.Command) bool {
-	return slices.ContainsFunc([]commands.Name{commands.Explain, commands.Status, commands.Help}, func(name commands.Name) bool {
+	return slices.ContainsFunc([]commands.Name{commands.Explain, commands.Status, commands.Help, commands.Remember, commands.Forget}, func(name commands.Name) bool {
 		return strings.EqualFold(c.Name, string(name))
 	})
 }
@@ -100,6 +101,10 @@ func (cr *commandRun) judge(ctx context.Context) (verdict, error) {
 		return cr.onFinding(ctx)
 	case commands.Override, commands.Reject:
 		return cr.byHand(ctx)
+	case commands.Remember:
+		return cr.remember(ctx)
+	case commands.Forget:
+		return cr.forget(ctx)
 	case commands.Resume:
 		return cr.resume(ctx)
 	case commands.Explain:
@@ -139,6 +144,8 @@ func (cr *commandRun) lacks(ctx context.Context) (string, error) {
 		return cr.judgesOwn(ctx)
 	case cr.what.Who == commands.Maintainers:
 		return cr.unless(ctx, cr.mayMaintain, render.TakesMaintain)
+	case cr.what.Who == commands.Approvers:
+		return cr.unless(ctx, cr.mayApprove, render.TakesApprover)
 	case cr.what.Own && !cr.what.Accepted:
 		if lacks, err := cr.unless(ctx, cr.mayWrite, render.TakesWrite); err != nil || lacks != "" && !cr.own() {
 			return lacks, err
@@ -182,6 +189,23 @@ func (cr *commandRun) mayMaintain(ctx context.Context) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// mayApprove reports whether the sender may approve records of memory: with a maintainer's rights, or
+// as somebody whom the settings name. It asks GitHub each time.
+func (cr *commandRun) mayApprove(ctx context.Context) (bool, error) {
+	if write, err := cr.mayWrite(ctx); err != nil || !write {
+		return false, err
+	}
+	if cr.approves {
+		return true, nil
+	}
+	if maintains, err := cr.mayMaintain(ctx); err != nil || maintains {
+		return maintains, err
+	}
+	var err error
+	cr.approves, err = cr.among(ctx, cr.config.Settings.Memory.Approvers)
+	return cr.approves, err
 }
 
 func (cr *commandRun) askPermission(ctx context.Context) (err error) {
@@ -272,7 +296,7 @@ func (cr *commandRun) askAuthority(ctx context.Context) error {
 	cr.finalIn = nil
 	for i := range cr.config.Floors {
 		floor := &cr.config.Floors[i]
-		has, err := cr.hasAuthority(ctx, floor)
+		has, err := cr.among(ctx, floor.Authority)
 		if err != nil {
 			return err
 		}
@@ -283,11 +307,11 @@ func (cr *commandRun) askAuthority(ctx context.Context) error {
 	return nil
 }
 
-// hasAuthority reports whether a layer names the sender or one of the sender's teams. Only
+// among reports whether a list of the config names the sender or one of the sender's teams. Only
 // teams of the repository's own organisation count, because anybody may have taken the name
 // of another account.
-func (cr *commandRun) hasAuthority(ctx context.Context, floor *config.Floor) (bool, error) {
-	for _, who := range floor.Authority {
+func (cr *commandRun) among(ctx context.Context, people []string) (bool, error) {
+	for _, who := range people {
 		org, _, team := strings.Cut(who, "/")
 		if !team {
 			if strings.EqualFold(who, cr.Sender) {

@@ -34,7 +34,7 @@ func (cr *commandRun) judged(ctx context.Context, s *subject) (*learning.Entry, 
 	}
 	switch cr.what.Name {
 	case commands.Dismiss:
-		e.Judged.Verdict, e.Judged.Class = learning.Dismissed, learning.Other
+		e.Judged.Verdict, e.Judged.Class = learning.Dismissed, cr.what.Class
 	case commands.Accept:
 		e.Judged.Verdict = learning.Accepted
 	default:

@@ -21,6 +21,7 @@ type subject struct {
 	critical        bool     // by its own severity or the gate's
 	accepted        bool     // set by said
 	rule, agent     string
+	finding         *pipeline.Finding // nil if the review does not have it
 	// ignore is the reason in a comment that asks to ignore the finding and waits for
 	// acceptance, or empty.
 	ignore string
@@ -41,6 +42,7 @@ func subjects(r *pipeline.Report) []subject {
 func subjectOf(f *pipeline.Finding) subject {
 	s := subject{
 		id: f.ID, title: f.Title, path: f.Path, fingerprints: slices.Clone(f.Fingerprints), surroundings: f.Surroundings, rule: f.RuleID, agent: f.Agent,
+		finding:  f,
 		critical: f.Severity == pipeline.SeverityCritical || f.GateSeverity == pipeline.SeverityCritical,
 	}
 	waits, _ := f.Reason(pipeline.ReasonIgnoreWaits, pipeline.ReasonIgnoreChanged)
@@ -142,7 +144,10 @@ func (cr *commandRun) onFinding(ctx context.Context) (verdict, error) {
 	v.effect = cr.verdictOn(&found[0])
 	v.effect.HeadSHA, v.effect.BaseRef = r.HeadSHA, r.Review.Facts.Base.Ref
 	v.effect.Audit = cr.audit(r.HeadSHA, found[0].id)
-	v.effect.Entry, err = cr.judged(ctx, &found[0])
+	if v.effect.Entry, err = cr.judged(ctx, &found[0]); err != nil {
+		return verdict{}, err
+	}
+	v.effect.Memory, err = cr.taught(ctx, r, &found[0])
 	return v, err
 }
 
@@ -186,7 +191,7 @@ func (cr *commandRun) verdictOn(s *subject) ports.Effect {
 		switch cr.what.Name {
 		case commands.Dismiss:
 			e.Dismiss = append(e.Dismiss, pipeline.Dismissal{
-				Fingerprint: f, Path: s.path, Reason: cr.what.Reason, By: cr.Sender, Override: cr.maintains || len(cr.finalIn) > 0, FinalIn: cr.finalIn,
+				Fingerprint: f, Path: s.path, Class: string(cr.what.Class), Reason: cr.what.Reason, By: cr.Sender, Override: cr.maintains || len(cr.finalIn) > 0, FinalIn: cr.finalIn,
 				Surroundings: around,
 			})
 		case commands.Accept:

@@ -47,7 +47,16 @@ type Dismissal struct {
 	By      ports.Person
 	Own     bool // the person is an author of the change, or may be
 	Reason  string
-	// MayApprove reports whether the person may approve records. It asks GitHub.
+	// Needed is how many people make a record active without somebody who may approve it, or have a
+// change of the config proposed.
+func Needed(r *ports.MemoryRecord) int {
+	if r != nil && !r.Models {
+		return disagree
+	}
+	return others
+}
+
+// MayApprove reports whether the person may approve records. It asks GitHub.
 	MayApprove func(context.Context) (bool, error)
 }
 

@@ -160,7 +160,7 @@ func TestNotices(t *testing.T) {
 	file := v.Review.Report.Findings[0].Path
 	status := Status{
 		At: at, Decision: pipeline.DecisionNeedsFixes, HeadSHA: headSHA, Asked: "new commits", Since: at.Add(-time.Minute), Attempts: 2,
-		Decisions: []FindingDecision{{findings[0], false, "mira", "not ours"}, {findings[1], true, "sam", ""}}, More: 3,
+		Decisions: []FindingDecision{{findings[0], false, "", "mira", "not ours"}, {findings[0], false, "false_positive", "mira", "not ours"}, {findings[0], false, "wont_fix", "mira", "old"}, {findings[0], false, "duplicate", "mira", "of 0f3b"}, {findings[1], true, "", "sam", ""}}, More: 3,
 		ByHand: &pipeline.HandDecision{Action: pipeline.HandOverride, By: "mira", Reason: "hotfix", At: at}, Left: 7, Limit: 20,
 	}
 	var b strings.Builder
@@ -182,6 +182,34 @@ func TestNotices(t *testing.T) {
 		{Kind: NoticePermission, By: "sam", Command: commands.Dismiss, Wrong: TakesUnknownPusher},
 		{Kind: NoticePermission, By: "sam", Command: commands.Dismiss, Wrong: TakesOther},
 		{Kind: NoticePermission, By: "sam", Command: commands.Dismiss, Wrong: TakesFinal},
+		{Kind: NoticePermission, By: "sam", Command: commands.Remember, Wrong: TakesApprover},
+		{Kind: NoticePermission, By: "sam", Command: commands.Remember, Wrong: TakesOtherApprover},
+		{Kind: NoticePermission, By: "sam", Command: commands.Forget, Wrong: TakesOrganisation},
+		{Kind: NoticeUsage, Command: commands.Remember, Wrong: string(commands.NoRecord)},
+		{Kind: NoticeUsage, Command: commands.Forget, Wrong: string(commands.BadRecord), Text: "a`b"},
+		{Kind: NoticeNoRecord, Text: "M-99"},
+		{Kind: NoticeMemory},
+		{Kind: NoticeMemory, Memory: &MemoryAnswer{Outcome: "nothing"}},
+		{Kind: NoticeMemory, Memory: &MemoryAnswer{Outcome: "too many"}},
+		{Kind: NoticeMemory, Memory: &MemoryAnswer{Outcome: MemoryFull}},
+		{Kind: NoticeMemory, Memory: &MemoryAnswer{Record: "M-12", Outcome: "proposed", Needed: 2}},
+		{Kind: NoticeMemory, Memory: &MemoryAnswer{Record: "M-12", Outcome: "active", Service: "store", Reviews: 1, Of: 1, Days: 90}},
+		{Kind: NoticeMemory, Memory: &MemoryAnswer{Record: "M-12", Outcome: "active", Organisation: true, Reviews: 1234, Of: 2000, Days: 90}},
+		{Kind: NoticeMemory, Memory: &MemoryAnswer{Record: "M-12", Outcome: "active"}},
+		{Kind: NoticeMemory, Memory: &MemoryAnswer{Record: "M-12", Outcome: "known", State: "active"}},
+		{Kind: NoticeMemory, Memory: &MemoryAnswer{Record: "M-12", Outcome: "known", State: "quarantined"}},
+		{Kind: NoticeMemory, Memory: &MemoryAnswer{
+			Record: "M-12", Outcome: "hides", Reviews: 300, Of: 300, Days: 90, More: 2, Elsewhere: 1,
+			Hidden: []HiddenFinding{{findings[0], "#104", "fixed"}, {findings[1], "#7", "accepted"}},
+		}},
+		{Kind: NoticeMemory, Memory: &MemoryAnswer{Record: "M-12", Outcome: "rule", Rule: "fin-float-money", Service: "store", People: 1, Needed: 3}},
+		{Kind: NoticeMemory, Memory: &MemoryAnswer{
+			Record: "M-12", Outcome: "rule", Rule: "fin-float-money", Service: "store", People: 3, Needed: 3,
+			File: "review-settings.json", Patch: []string{`{`, `  "ignore": []`, `}`},
+		}},
+		{Kind: NoticeMemory, Memory: &MemoryAnswer{Record: "M-12", Outcome: "rule", Rule: "a`b", People: 4, Needed: 3, Whole: true, File: "review-rules.json", Patch: []string{"```", "<!-- -->"}}},
+		{Kind: NoticeMemory, Memory: &MemoryAnswer{Record: "M-12", Outcome: MemoryForgotten}},
+		{Kind: NoticeMemory, Memory: &MemoryAnswer{Record: "M-12", Outcome: MemoryRevoked}},
 		{Kind: NoticeRate, Command: commands.Review, Limit: 1},
 		{Kind: NoticeRate, Command: commands.Explain, Limit: 20},
 		{Kind: NoticeNoAgent, Text: "security", Names: []Named{{ID: "secrets"}, {ID: "security-reviewer"}}},

@@ -82,22 +82,21 @@ func returned(list []pipeline.Finding) int {
 	return n
 }
 
-// dismissers maps the fingerprints of a pull request's dismissed findings to the
-// people who dismissed them.
-func dismissers(m *pipeline.Memory) map[string]string {
-	by := map[string]string{}
+// dismissers maps the fingerprints of a pull request's dismissed findings to their dismissals.
+func dismissers(m *pipeline.Memory) map[string]pipeline.Dismissal {
+	by := map[string]pipeline.Dismissal{}
 	for _, d := range m.Dismissed {
-		by[d.Fingerprint] = d.By
+		by[d.Fingerprint] = d
 	}
 	return by
 }
 
-// dismissedBy returns who dismissed a finding, or "".
-func dismissedBy(by map[string]string, f *pipeline.Finding) string {
+// dismissedBy returns the dismissal of a finding, or a zero one.
+func dismissedBy(by map[string]pipeline.Dismissal, f *pipeline.Finding) pipeline.Dismissal {
 	for _, id := range fingerprints(f) {
-		if who := by[id]; who != "" {
-			return who
+		if d, known := by[id]; known {
+			return d
 		}
 	}
-	return ""
+	return pipeline.Dismissal{}
 }

@@ -245,6 +245,9 @@ func hostileNotices() *rapid.Generator[Notice] {
 		var n Notice
 		fill(t, reflect.ValueOf(&n).Elem())
 		n.Kind = rapid.SampledFrom(append(noticeKinds(), n.Kind+"x")).Draw(t, "kind")
+		if n.Memory != nil {
+			n.Memory.Outcome = rapid.SampledFrom([]string{"active", "hides", "rule", "known", n.Memory.Outcome}).Draw(t, "outcome")
+		}
 		n.Command = rapid.SampledFrom([]commands.Name{commands.Dismiss, commands.Explain, n.Command}).Draw(t, "command")
 		n.Wrong = rapid.SampledFrom([]string{TakesOwn, string(commands.BadFinding), n.Wrong}).Draw(t, "wrong")
 		return n
@@ -255,7 +258,7 @@ func noticeKinds() []NoticeKind {
 	return []NoticeKind{
 		NoticeText, NoticeNotCompleted, NoticeUnknown, NoticeUsage, NoticePermission, NoticeRate, NoticeNoAgent, NoticeNoFinding, NoticeAllRead, NoticeSeveral,
 		NoticeUndecided, NoticeNoReview, NoticeHeadMoved, NoticeNotPaused, NoticeHelp, NoticeStatus, NoticeExplain,
-		NoticeReviewRefused, NoticeReviewStuck,
+		NoticeReviewRefused, NoticeReviewStuck, NoticeMemory, NoticeNoRecord,
 	}
 }
 

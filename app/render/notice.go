@@ -25,6 +25,7 @@ type Notice struct {
 	Names   []Named       `json:"names,omitempty"` // what could have been meant
 	More    int           `json:"more,omitempty"`  // how many more there are
 	Status  *Status       `json:"status,omitempty"`
+	Memory  *MemoryAnswer `json:"memory,omitempty"`
 }
 
 // NoticeKind is the kind of a notice.
@@ -53,6 +54,8 @@ const (
 	// its verdict, and Text its head.
 	NoticeReviewRefused NoticeKind = "review_refused"
 	NoticeReviewStuck   NoticeKind = "review_stuck"
+	NoticeMemory        NoticeKind = "memory"    // what became of a record of memory
+	NoticeNoRecord      NoticeKind = "no_record" // no record has the name Text
 	// NoticeBacktest has no words. It has the comment written again, with the backtest of a
 	// proposed config.
 	NoticeBacktest NoticeKind = "backtest"
@@ -68,6 +71,9 @@ const (
 	TakesUnknownPusher = "unseen"   // maintain, since not every pusher is known
 	TakesCritical      = "critical" // maintain, since the finding is critical
 	TakesFinal         = "final"    // to be named under final_authority, since the finding is final
+	TakesApprover      = "approver" // maintain, or to be named under memory.approvers
+	TakesOtherApprover = "other approver"
+	TakesOrganisation  = "organisation" // admin of the organisation's own repository
 )
 
 // Named is a finding, by its id and title, or an agent, by its id.
@@ -138,6 +144,7 @@ type LoopStatus struct {
 type FindingDecision struct {
 	Named
 	Accepted bool   `json:"accepted,omitempty"` // else it was dismissed
+	Class    string `json:"class,omitempty"`    // of a dismissal; see pipeline.Dismissal
 	By       string `json:"by"`
 	Reason   string `json:"reason,omitempty"`
 }
@@ -199,6 +206,7 @@ type wordedNotice struct {
 	Lead safe // a paragraph
 	Help []helpLine
 	List []safe
+	Code safe // a block of code
 }
 
 // helpLine is a command in the help.
@@ -242,6 +250,7 @@ func (nw noticeWords) notices(stored []string) []wordedNotice {
 		for _, line := range worded.List {
 			room = max(0, room-len(line)-bullet)
 		}
+		room = max(0, room-len(worded.Code))
 		if worded.Help != nil {
 			if help >= 0 {
 				out[help].Help = nil
@@ -253,7 +262,7 @@ func (nw noticeWords) notices(stored []string) []wordedNotice {
 	return out
 }
 
-// notice puts a notice into words. Its list may take room bytes.
+// notice puts a notice into words. Its list and code may take room bytes.
 func (nw noticeWords) notice(n Notice, room int) wordedNotice {
 	lead := struct {
 		Kind           word
@@ -278,14 +287,21 @@ func (nw noticeWords) notice(n Notice, room int) wordedNotice {
 		out.Help = help(nw.p)
 	case NoticeStatus:
 		list, hidden = nw.status(n.Status), 0
+	case NoticeMemory:
+		out.Lead, list, hidden, out.Code = nw.memory(n.Memory)
 	case NoticeExplain:
 		var known bool
 		if list, known = nw.explained(n.Text); !known {
 			lead.Kind = "explain nothing"
 		}
 	}
-	out.Lead = say("notice", lead)
-	shown, more := list.take(room)
+	if n.Kind != NoticeMemory {
+		out.Lead = say("notice", lead)
+	}
+	if len(out.Code) > room {
+		out.Code = ""
+	}
+	shown, more := list.take(room - len(out.Code))
 	out.List = shown
 	if hidden += more; hidden > 0 {
 		out.List = append(out.List, moreOf(hidden))
@@ -366,8 +382,9 @@ func (nw noticeWords) status(st *Status) items {
 		add("status finding", struct {
 			named
 			Accepted   bool
+			Class      word
 			By, Reason safe
-		}{nw.named(v.Named), v.Accepted, nw.p.text(v.By, maxName), sentence(nw.p.text(v.Reason, maxReason))})
+		}{nw.named(v.Named), v.Accepted, word(v.Class), nw.p.text(v.By, maxName), sentence(nw.p.text(v.Reason, maxReason))})
 	}
 	if st.More > 0 {
 		out = append(out, moreOf(st.More))

@@ -263,9 +263,9 @@ func (s sections) aside() (list items, summary safe) {
 
 // suppressed says why a finding does not count in the gate. by maps fingerprints to the
 // people who dismissed the findings.
-func (s sections) suppressed(x *pipeline.Suppressed, by map[string]string) safe {
+func (s sections) suppressed(x *pipeline.Suppressed, by map[string]pipeline.Dismissal) safe {
 	out := struct {
-		Severity                       word
+		Severity, Class                word
 		Place, Title, Rule, Reason, By safe
 		ID, Hidden                     safe // Hidden is the record of memory that hid it
 		Inline, Dismissed              bool
@@ -277,7 +277,8 @@ func (s sections) suppressed(x *pipeline.Suppressed, by map[string]string) safe 
 	reason, inline := strings.CutPrefix(x.Reason, "inline: ")
 	if out.Inline = inline; out.Dismissed {
 		reason = strings.TrimPrefix(reason, "dismissed: ")
-		out.By = s.p.text(dismissedBy(by, &x.Finding), maxName)
+		d := dismissedBy(by, &x.Finding)
+		out.By, out.Class = s.p.text(d.By, maxName), word(d.Class)
 	}
 	if hidden, ok := strings.CutPrefix(reason, pipeline.ReasonHidden); ok && !inline && !out.Dismissed {
 		record, why, _ := strings.Cut(hidden, ": ")

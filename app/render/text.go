@@ -95,6 +95,9 @@ func (t *terminal) head(v View) {
 		for _, line := range n.List {
 			t.bullet("  ", line)
 		}
+		if n.Code != "" {
+			t.put("", n.Code, styleNone)
+		}
 	}
 	if problems := t.problems(t.r.Facts.Config.Problems, t.origins()); problems.n > 0 {
 		t.heading(say("config broken", t.broken()))

@@ -15,7 +15,7 @@ import (
 var wording string
 
 var words = template.Must(template.New("wording").Funcs(template.FuncMap{
-	"n": count, "num": grouped, "when": when, "list": list, "cell": cell,
+	"n": count, "num": grouped, "when": when, "list": list, "cell": cell, "quoted": quoted,
 }).Parse(wording))
 
 // say executes a template of wording.tmpl. It panics if the template does not fit its

@@ -17,6 +17,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/issues"
 	"github.com/reviewgate/reviewgate/app/lease"
+	"github.com/reviewgate/reviewgate/app/memory"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/probation"
 	"github.com/reviewgate/reviewgate/app/publish"
@@ -125,6 +126,7 @@ type Service struct {
 	commands    *commandrun.Runner
 	publisher   *publish.Publisher
 	decisions   *decisions.Decisions
+	keeper      *memory.Keeper
 	previewer   *backtest.Previewer
 	deleter     *retention.Deleter
 	probation   *probation.Finder
@@ -201,8 +203,12 @@ func (s *Service) build() {
 		PeopleReader: s.GitHub.PeopleReader,
 	}
 	s.scanned = &rereview.Scanned{Scans: s.Store.Scans, Interval: s.ScanInterval, Retry: s.retry}
+	s.keeper = &memory.Keeper{
+		Memory: s.Store.Memory, Redact: s.Pipeline.Redact, Log: s.Log, Now: s.Now,
+		Tester: &memory.Tester{Archive: s.Store.Archive, Backtests: s.Store.Backtests, Learning: s.Store.Learning, Runner: s.Pipeline, Now: s.Now},
+	}
 	s.commands = &commandrun.Runner{
-		Configs: s.configs, Commands: s.Store.Commands, History: s.Store.History, Targets: s.Store.Targets,
+		Configs: s.configs, Commands: s.Store.Commands, Keeper: s.keeper, History: s.Store.History, Targets: s.Store.Targets,
 		PullReader: s.GitHub.PullReader, PeopleReader: s.GitHub.PeopleReader, CommentWriter: s.GitHub.CommentWriter, Learning: s.Store.Learning,
 		Retry: s.retry, Redact: s.Pipeline.Redact, Person: s.Person, Log: s.Log, Now: s.Now,
 	}
