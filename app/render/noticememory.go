@@ -1,9 +1,5 @@
 package render
 
-import (
-	"strings"
-)
-
 // MemoryAnswer is what became of a record of memory.
 type MemoryAnswer struct {
 	Record       string `json:"record,omitempty"` // its name, such as M-12
@@ -69,10 +65,11 @@ func (nw noticeWords) memory(a *MemoryAnswer) (lead safe, list items, hidden int
 		}{nw.named(h.Named), nw.p.text(h.Pull, maxName), word(h.Outcome)})
 	})
 	if len(a.Patch) > 0 {
-		code = nw.p.block("json", a.Patch)
+		var lines []string
+		for _, l := range a.Patch {
+			lines = append(lines, codeLine(l, maxReason))
+		}
+		code = nw.p.block("json", lines)
 	}
 	return lead, list, a.More, code
 }
-
-// quoted puts lines into a quotation.
-func quoted(s safe) safe { return safe(strings.ReplaceAll(string(s), "\n", "\n> ")) }

@@ -15,7 +15,7 @@ import (
 var wording string
 
 var words = template.Must(template.New("wording").Funcs(template.FuncMap{
-	"n": count, "num": grouped, "when": when, "list": list, "cell": cell, "quoted": quoted,
+	"n": count, "num": grouped, "when": when, "list": list, "cell": cell,
 }).Parse(wording))
 
 // say executes a template of wording.tmpl. It panics if the template does not fit its
