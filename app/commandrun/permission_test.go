@@ -13,6 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/commandrun"
 	"github.com/reviewgate/reviewgate/app/commands"
 	"github.com/reviewgate/reviewgate/app/inforce"
+	"github.com/reviewgate/reviewgate/app/memory"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/app/retry"
@@ -46,6 +47,7 @@ type world struct {
 	ports.PeopleReader
 	ports.CommentWriter
 	ports.Learning
+	ports.Memory
 	command    ports.Command
 	done       bool
 	settings   string
@@ -63,6 +65,29 @@ type world struct {
 	fails      error
 	awaiting   []ports.Command     // that a review must answer
 	reviewed   *ports.StoredReview // instead of shown
+	records    []ports.MemoryRecord
+	admins     []string // of the organisation's own repository
+	dismissed  []string // besides those of Taught
+}
+
+func (w *world) MemoryRecords(context.Context, ports.MemoryFilter) ([]ports.MemoryRecord, error) {
+	return w.records, nil
+}
+
+func (w *world) MemoryRecord(_ context.Context, id int64) (ports.MemoryRecord, error) {
+	for _, r := range w.records {
+		if r.ID == id {
+			return r, nil
+		}
+	}
+	return ports.MemoryRecord{}, ports.ErrNotFound
+}
+
+// noReviews is a store without earlier reviews.
+type noReviews struct{ ports.Backtests }
+
+func (noReviews) ChooseAllReviews(context.Context, ports.Target, bool, time.Time, int) (ports.ChosenReviews, error) {
+	return ports.ChosenReviews{}, nil
 }
 
 func (w *world) Command(context.Context, ports.CommentPlace, int64) (ports.Command, bool, error) {
@@ -99,11 +124,15 @@ func (w *world) Pushes(context.Context, ports.Target) ([]ports.Push, error) {
 	return all, nil
 }
 
-func (*world) Taught(context.Context, string, string, string) (pipeline.Memory, error) {
-	return pipeline.Memory{
+func (w *world) Taught(context.Context, string, string, string) (pipeline.Memory, error) {
+	m := pipeline.Memory{
 		Dismissed: pipeline.List[pipeline.Dismissal]{{Fingerprint: dismissed}},
 		Accepted:  pipeline.List[pipeline.Acceptance]{{Fingerprint: accepted}, {Fingerprint: acceptedC}},
-	}, nil
+	}
+	for _, id := range w.dismissed {
+		m.Dismissed = append(m.Dismissed, pipeline.Dismissal{Fingerprint: id})
+	}
+	return m, nil
 }
 
 func shown() *ports.StoredReview {
@@ -161,8 +190,14 @@ func (*world) Pull(context.Context, ports.Target) (ports.PullState, error) {
 	return ports.PullState{HeadSHA: "aaa", BaseRef: "main"}, nil
 }
 
-func (w *world) Permission(context.Context, ports.Target, string) (ports.Permission, error) {
+func (w *world) Permission(_ context.Context, t ports.Target, login string) (ports.Permission, error) {
 	w.looked++
+	if t.Name == ports.OrganisationRepo {
+		if slices.Contains(w.admins, login) {
+			return ports.PermissionAdmin, w.fails
+		}
+		return ports.PermissionWrite, w.fails
+	}
 	return w.permission, w.fails
 }
 
@@ -186,6 +221,10 @@ func (w *world) AwaitingCommands(context.Context, string, int64) ([]ports.Comman
 func (w *world) runner() *commandrun.Runner {
 	return &commandrun.Runner{
 		Configs: &inforce.Configs{Layers: w, Loader: config.NewLoader(1)}, Commands: w, History: w, Targets: w, PullReader: w, PeopleReader: w, CommentWriter: w,
+		Keeper: &memory.Keeper{
+			Memory: w, Redact: func(s string) string { return s }, Now: func() time.Time { return now },
+			Tester: &memory.Tester{Backtests: noReviews{}, Now: func() time.Time { return now }},
+		},
 		Learning: w, Retry: retry.Policy{Base: time.Second}, Now: func() time.Time { return now },
 		Person: func(login string, _ int64) string { return "hash of " + login },
 	}
@@ -207,6 +246,7 @@ func (w *world) lacks(t *testing.T) string {
 	}
 	for _, lacks := range []string{
 		render.TakesAuthor, render.TakesWrite, render.TakesMaintain, render.TakesOwn, render.TakesOther, render.TakesUnknownPusher, render.TakesCritical,
+		render.TakesApprover, render.TakesOtherApprover, render.TakesOrganisation,
 	} {
 		n := render.Notice{Kind: render.NoticePermission, By: w.command.Sender, Command: commands.Name(w.command.Name), Wrong: lacks}
 		if w.refused == n.String() {
@@ -223,6 +263,7 @@ func TestWhoMayGiveWhichCommand(t *testing.T) {
 	const (
 		author, write, maintain = render.TakesAuthor, render.TakesWrite, render.TakesMaintain
 		own, crit               = render.TakesOwn, render.TakesCritical
+		approver                = render.TakesApprover
 	)
 	permissions := []ports.Permission{ports.PermissionRead, ports.PermissionWrite, ports.PermissionMaintain}
 	for _, test := range []struct {
@@ -245,13 +286,19 @@ func TestWhoMayGiveWhichCommand(t *testing.T) {
 		{commands.Accept, minor, [3]string{write, "", ""}, [3]string{own, own, ""}},
 		{commands.Accept, critical, [3]string{write, "", ""}, [3]string{own, own, ""}},
 		{commands.Accept, ignored, [3]string{write, crit, ""}, [3]string{own, own, ""}},
+		{commands.Remember, "M-12", [3]string{approver, approver, ""}, [3]string{approver, approver, ""}},
+		{commands.Forget, "M-12", [3]string{approver, approver, ""}, [3]string{approver, approver, ""}},
+		{commands.Remember, "M-13", [3]string{approver, approver, ""}, [3]string{approver, approver, render.TakesOtherApprover}},
+		{commands.Forget, "M-13", [3]string{approver, approver, ""}, [3]string{approver, approver, ""}},
+		{commands.Remember, "M-12 organisation", [3]string{approver, approver, render.TakesOrganisation}, [3]string{approver, approver, render.TakesOrganisation}},
+		{commands.Forget, "M-14", [3]string{approver, approver, render.TakesOrganisation}, [3]string{approver, approver, render.TakesOrganisation}},
 		{commands.Restore, dismissed, [3]string{write, "", ""}, [3]string{write, "", ""}},
 		{commands.Restore, accepted, [3]string{write, "", ""}, [3]string{write, own, ""}},
 		{commands.Restore, acceptedC, [3]string{write, crit, ""}, [3]string{write, crit, ""}},
 	} {
 		for i, permission := range permissions {
 			for sender, want := range map[string]string{"bob": test.others[i], "alice": test.authors[i]} {
-				w := &world{permission: permission, pusher: "alice"}
+				w := &world{permission: permission, pusher: "alice", records: records()}
 				if err := w.say(t, sender, test.name, test.args); err != nil {
 					t.Fatal(err)
 				}
@@ -266,6 +313,7 @@ func TestWhoMayGiveWhichCommand(t *testing.T) {
 // The settings may give more rights to teams, and take rights from authors.
 func TestSettingsSayWhoMayGiveCommands(t *testing.T) {
 	const never, teams = `{"commands": {"self_judgement": "never"}}`, `{"commands": {"override_teams": ["acme/leads"]}}`
+	const approvers = `{"memory": {"approvers": ["Wes", "acme/leads"]}}`
 	for name, test := range map[string]struct {
 		settings   string
 		sender     string
@@ -284,9 +332,16 @@ func TestSettingsSayWhoMayGiveCommands(t *testing.T) {
 		"a team dismisses what is critical":   {teams, "lea", ports.PermissionWrite, commands.Dismiss, critical + " fine", ""},
 		"a non-member does not override":      {teams, "bob", ports.PermissionWrite, commands.Override, "fine", render.TakesMaintain},
 		"a team that may not write":           {teams, "lea", ports.PermissionRead, commands.Dismiss, minor + " fine", render.TakesWrite},
+		"an approver approves":                {approvers, "wes", ports.PermissionWrite, commands.Remember, "M-12", ""},
+		"a team approves":                     {approvers, "lea", ports.PermissionWrite, commands.Forget, "M-12", ""},
+		"an approver that may not write":      {approvers, "wes", ports.PermissionTriage, commands.Remember, "M-12", render.TakesApprover},
+		"another organisation's team":         {`{"memory": {"approvers": ["umbrella/leads"]}}`, "lea", ports.PermissionWrite, commands.Remember, "M-12", render.TakesApprover},
+		"an approver may not override":        {approvers, "wes", ports.PermissionWrite, commands.Override, "fine", render.TakesMaintain},
+		"a team that overrides approves":      {teams, "lea", ports.PermissionWrite, commands.Remember, "M-12", ""},
+		"an approver of what they taught":     {`{"memory": {"approvers": ["alice"]}}`, "alice", ports.PermissionWrite, commands.Remember, "M-13", render.TakesOtherApprover},
 		"a team may do no more by default":    {`{}`, "lea", ports.PermissionWrite, commands.Override, "fine", render.TakesMaintain},
 	} {
-		w := &world{settings: test.settings, permission: test.permission, team: []string{"lea"}, pusher: "alice"}
+		w := &world{settings: test.settings, permission: test.permission, team: []string{"lea"}, pusher: "alice", records: records()}
 		if err := w.say(t, test.sender, test.command, test.args); err != nil {
 			t.Fatal(err)
 		}

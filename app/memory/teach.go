@@ -47,15 +47,6 @@ type Dismissal struct {
 	By      ports.Person
 	Own     bool // the person is an author of the change, or may be
 	Reason  string
-	// Needed is how many people make a record active without somebody who may approve it, or have a
-// change of the config proposed.
-func Needed(r *ports.MemoryRecord) int {
-	if r != nil && !r.Models {
-		return disagree
-	}
-	return others
-}
-
 // MayApprove reports whether the person may approve records. It asks GitHub.
 	MayApprove func(context.Context) (bool, error)
 }
@@ -158,6 +149,15 @@ func (k *Keeper) judge(ctx context.Context, d *Dismissal, l Lesson) (Lesson, err
 		r.Approver, l.Change.Approver = d.By, d.By
 	}
 	return l, nil
+}
+
+// Needed is how many people make a record active without somebody who may approve it, or have a
+// change of the config proposed.
+func Needed(r *ports.MemoryRecord) int {
+	if r != nil && !r.Models {
+		return disagree
+	}
+	return others
 }
 
 // MayApprove reports whether a person may approve a record as far as its history goes: nobody

@@ -9,8 +9,10 @@ import (
 	"slices"
 
 	"github.com/reviewgate/reviewgate/app/agents/model"
+	"github.com/reviewgate/reviewgate/app/memory"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 	"github.com/reviewgate/reviewgate/policies/learning"
 )
@@ -32,6 +34,25 @@ func entryOf(ctx context.Context, logs ports.Learning, t ports.Target, r *ports.
 		Trace: aggregate.NewTracer(&r.Review, cfg).Trace,
 	})
 	return &e, nil
+}
+
+// countsOf returns what a review adds to memory. What was published about the head before does not
+// count again. A merge group counts nothing: its pull requests did.
+func countsOf(ctx context.Context, h ports.History, t ports.Target, r *ports.StoredReview) (none ports.MemoryCounts, err error) {
+	if t.Kind == ports.TargetGroup || len(r.Review.Report.Findings)+len(r.Review.Report.Memory) == 0 {
+		return none, nil
+	}
+	last, err := h.LastPublished(ctx, r.Key)
+	if err != nil {
+		return none, err
+	}
+	var again *pipeline.PreviousReport
+	if last != nil && last.HeadSHA == r.HeadSHA {
+		if again, err = reportOfHead(ctx, h, r.Key, r.HeadSHA); err != nil {
+			return none, fmt.Errorf("read the last report on this head: %w", err)
+		}
+	}
+	return memory.CountsOf(&r.Review, again), nil
 }
 
 // checks reports whether an agent still makes findings by a rule. Agents of other kinds than rules

@@ -19,6 +19,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/internal/jobcontext"
 	"github.com/reviewgate/reviewgate/app/internal/panics"
+	"github.com/reviewgate/reviewgate/app/memory"
 	"github.com/reviewgate/reviewgate/app/policytest"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/publish"
@@ -119,8 +120,14 @@ func (s *Service) runOptions(ctx context.Context, r *reviewRun) run.Options {
 		SameHead: func(ctx context.Context, f *pipeline.PRFacts) (*pipeline.PreviousReport, error) {
 			return reportOfHead(ctx, s.Store.History, key, f.Head.SHA)
 		},
-		Memory: func(ctx context.Context, f *pipeline.PRFacts, _ *pipeline.Classification) (pipeline.Memory, error) {
-			return s.decisions.Of(ctx, t, f)
+		Memory: func(ctx context.Context, f *pipeline.PRFacts, c *pipeline.Classification) (pipeline.Memory, error) {
+			m, err := s.decisions.Of(ctx, t, f)
+			if err == nil {
+				m.FalsePositives, m.Recurring, err = s.keeper.Snapshot(ctx, memory.View{
+					Target: t, Config: r.src.InForce.Config, Facts: f, Classification: c, Read: readFile(r.src),
+				})
+			}
+			return m, err
 		},
 		Carry: carry(s.Store.History, key, r.state.Rerun),
 		Check: func(f *pipeline.PRFacts, cfg *config.Config) error {
@@ -180,6 +187,9 @@ func (s *Service) store(ctx context.Context, r *reviewRun) error {
 		}
 	}
 	var err error
+	if stored.Memory, err = countsOf(ctx, s.Store.History, state.Target, &stored); err != nil {
+		return err
+	}
 	if stored.Entry, err = entryOf(ctx, s.Store.Learning, state.Target, &stored, r.src.InForce.Config); err != nil {
 		return err
 	}
