@@ -61,14 +61,17 @@ func WithModels(t *testing.T, settings string, answer func(*llmtest.Request) llm
 }
 
 // Found is an answer with findings of one severity about the line that opens the client.
-func Found(severity string, titles ...string) llmtest.Reply {
+func Found(severity string, titles ...string) llmtest.Reply { return FoundWith(0.9, severity, titles...) }
+
+// FoundWith is Found with another confidence.
+func FoundWith(confidence float64, severity string, titles ...string) llmtest.Reply {
 	list := []map[string]any{}
 	for _, title := range titles {
 		list = append(list, map[string]any{
 			"path": "store/client.go", "section": "", "start_line": 1, "end_line": 1, "evidence": []string{"return http.DefaultClient.Get(url)"},
 			"message": "Nothing ends the request when the caller is gone.", "why_it_matters": "Goroutines pile up.", "recommendation": "Pass a context.",
 			"suggested_fix": "", "action": "change", "finding_type": "error", "rule_id": "", "category": "reliability",
-			"title": title, "severity": severity, "confidence": 0.9,
+			"title": title, "severity": severity, "confidence": confidence,
 		})
 	}
 	text, err := json.Marshal(map[string]any{"findings": list})

@@ -404,7 +404,7 @@ func TestEffectsOfCommands(t *testing.T) {
 		"help":    {commands.Help, "", ports.Effect{Notice: render.Notice{Kind: render.NoticeHelp}.String()}, nil, ""},
 		"restore": {commands.Restore, dismissed, ports.Effect{HeadSHA: "aaa", BaseRef: "main", Restore: []string{dismissed}}, &ports.Rerun{Decide: true}, dismissed},
 		"dismiss": {commands.Dismiss, minor + " it is fine", ports.Effect{HeadSHA: "aaa", BaseRef: "main", Dismiss: []pipeline.Dismissal{
-			{Fingerprint: minor, Reason: "it is fine", By: "bob", Override: true, Surroundings: pipeline.SurroundingsUnknown},
+			{Fingerprint: minor, Class: "other", Reason: "it is fine", By: "bob", Override: true, Surroundings: pipeline.SurroundingsUnknown},
 		}}, &ports.Rerun{Decide: true}, minor},
 		"accept": {commands.Accept, ignored, ports.Effect{HeadSHA: "aaa", BaseRef: "main", Accept: []pipeline.Acceptance{
 			{Fingerprint: ignored, By: "bob", Ignore: "it is a test", Surroundings: pipeline.SurroundingsUnknown},

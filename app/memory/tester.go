@@ -161,6 +161,7 @@ func (t *trial) one(ctx context.Context, s *ports.StoredReview) error {
 	if err != nil {
 		return err
 	}
+	v.Memory.Accepted = nil // what somebody accepted is never hidden, but it might have been before
 	v.Memory.FalsePositives = slices.DeleteFunc(slices.Clone(v.Memory.FalsePositives), func(fp pipeline.FalsePositive) bool { return fp.Record == t.about[0].Record })
 	without, err := t.Runner.Replay(ctx, &v, cfg)
 	if err != nil {
