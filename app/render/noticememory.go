@@ -44,7 +44,7 @@ func (nw noticeWords) memory(a *MemoryAnswer) (lead safe, list items, hidden int
 	if a == nil {
 		a = &MemoryAnswer{}
 	}
-	lead = say("memory", struct {
+	lead = say("memory answer", struct {
 		Outcome, State                word
 		Record, Rule, Service, File   safe
 		Remember, Anyway, Forget      safe

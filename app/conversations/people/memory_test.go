@@ -32,10 +32,13 @@ func withDoubts(t *testing.T, settings string) *world {
 	return w
 }
 
-// client opens a pull request with another client.
+// client opens a pull request with another client, and a head of its own.
 func (w *world) client(author string) *ghtest.PullRequest {
 	w.Helper()
-	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Author: author, Files: ghtest.Files{"store/client.go": apptest.Unbounded, "store/client_test.go": "package store\n"}})
+	w.opened++
+	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Author: author, Files: ghtest.Files{
+		"store/client.go": apptest.Unbounded, "store/client_test.go": fmt.Sprintf("package store\n\n// Client %d.\n", w.opened),
+	}})
 	w.Idle()
 	return pr
 }

@@ -14,14 +14,17 @@ func TestMain(m *testing.M) {
 }
 
 // world is apptest's world with methods that only these tests need.
-type world struct{ *apptest.World }
+type world struct {
+	*apptest.World
+	opened int // pull requests by client
+}
 
 func start(t *testing.T) *world {
 	t.Helper()
-	return &world{apptest.Start(t)}
+	return &world{World: apptest.Start(t)}
 }
 
 func startWith(t *testing.T, o ghtest.Options, change ...func(*apptest.World)) *world {
 	t.Helper()
-	return &world{apptest.StartWith(t, o, change...)}
+	return &world{World: apptest.StartWith(t, o, change...)}
 }
