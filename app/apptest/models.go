@@ -61,7 +61,9 @@ func WithModels(t *testing.T, settings string, answer func(*llmtest.Request) llm
 }
 
 // Found is an answer with findings of one severity about the line that opens the client.
-func Found(severity string, titles ...string) llmtest.Reply { return FoundWith(0.9, severity, titles...) }
+func Found(severity string, titles ...string) llmtest.Reply {
+	return FoundWith(0.9, severity, titles...)
+}
 
 // FoundWith is Found with another confidence.
 func FoundWith(confidence float64, severity string, titles ...string) llmtest.Reply {

@@ -102,9 +102,9 @@ func (cr *commandRun) judge(ctx context.Context) (verdict, error) {
 	case commands.Override, commands.Reject:
 		return cr.byHand(ctx)
 	case commands.Remember:
-		return cr.remember(ctx)
+		return memoryRun{cr}.remember(ctx)
 	case commands.Forget:
-		return cr.forget(ctx)
+		return memoryRun{cr}.forget(ctx)
 	case commands.Resume:
 		return cr.resume(ctx)
 	case commands.Explain:

@@ -15,9 +15,12 @@ import (
 
 func (cr *commandRun) sender() ports.Person { return ports.Person{Login: cr.Sender, ID: cr.SenderID} }
 
+// memoryRun is a command while it is judged what memory learns from it.
+type memoryRun struct{ *commandRun }
+
 // taught returns what memory learns from the command's word on a finding. Every word but a dismissal as
 // a false positive takes back what an earlier one taught.
-func (cr *commandRun) taught(ctx context.Context, r *ports.StoredReview, s *subject) ([]ports.MemoryChange, error) {
+func (cr memoryRun) taught(ctx context.Context, r *ports.StoredReview, s *subject) ([]ports.MemoryChange, error) {
 	if s.id == pipeline.AcceptedUnread {
 		return nil, nil
 	}
@@ -64,7 +67,7 @@ func memoryNotice(l *memory.Lesson, name string) render.Notice {
 }
 
 // record returns the record that the command names, if it holds in the repository.
-func (cr *commandRun) record(ctx context.Context) (*ports.MemoryRecord, error) {
+func (cr memoryRun) record(ctx context.Context) (*ports.MemoryRecord, error) {
 	r, err := cr.Keeper.Memory.MemoryRecord(ctx, ports.MemoryID(cr.what.Record))
 	switch {
 	case errors.Is(err, ports.ErrNotFound):
@@ -80,7 +83,7 @@ func (cr *commandRun) record(ctx context.Context) (*ports.MemoryRecord, error) {
 // lacksForRecord returns what the sender lacks to approve or revoke a record. What holds in a whole
 // organisation takes its admin: somebody with the permission admin in the organisation's own
 // repository, who could change its config as well.
-func (cr *commandRun) lacksForRecord(ctx context.Context, r *ports.MemoryRecord) (string, error) {
+func (cr memoryRun) lacksForRecord(ctx context.Context, r *ports.MemoryRecord) (string, error) {
 	if !r.Organisation && !cr.what.Organisation {
 		return "", nil
 	}
@@ -97,7 +100,7 @@ func (cr *commandRun) lacksForRecord(ctx context.Context, r *ports.MemoryRecord)
 }
 
 // remember makes a record active, unless it would have hidden findings that were right.
-func (cr *commandRun) remember(ctx context.Context) (verdict, error) {
+func (cr memoryRun) remember(ctx context.Context) (verdict, error) {
 	r, lacks, err := cr.recordFor(ctx)
 	switch {
 	case err != nil:
@@ -123,7 +126,7 @@ func (cr *commandRun) remember(ctx context.Context) (verdict, error) {
 }
 
 // forget revokes a record.
-func (cr *commandRun) forget(ctx context.Context) (verdict, error) {
+func (cr memoryRun) forget(ctx context.Context) (verdict, error) {
 	r, lacks, err := cr.recordFor(ctx)
 	switch {
 	case err != nil:
@@ -142,7 +145,7 @@ func (cr *commandRun) forget(ctx context.Context) (verdict, error) {
 }
 
 // recordFor returns the record that the command names, or nil, and what the sender lacks for it.
-func (cr *commandRun) recordFor(ctx context.Context) (r *ports.MemoryRecord, lacks string, err error) {
+func (cr memoryRun) recordFor(ctx context.Context) (r *ports.MemoryRecord, lacks string, err error) {
 	if r, err = cr.record(ctx); err != nil || r == nil {
 		return nil, "", err
 	}

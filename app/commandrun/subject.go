@@ -147,7 +147,7 @@ func (cr *commandRun) onFinding(ctx context.Context) (verdict, error) {
 	if v.effect.Entry, err = cr.judged(ctx, &found[0]); err != nil {
 		return verdict{}, err
 	}
-	v.effect.Memory, err = cr.taught(ctx, r, &found[0])
+	v.effect.Memory, err = memoryRun{cr}.taught(ctx, r, &found[0])
 	return v, err
 }
 

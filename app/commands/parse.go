@@ -56,7 +56,7 @@ const (
 	BadFinding Wrong = "not a finding" // Given can't be an id
 	NoRecord   Wrong = "no record"
 	BadRecord  Wrong = "not a record" // Given can't be a record's name
-	TooMuch    Wrong = "too much"      // Given is not understood
+	TooMuch    Wrong = "too much"     // Given is not understood
 )
 
 // Parse reads a command: its first word as typed, "review" for the bare one, and

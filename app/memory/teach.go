@@ -47,7 +47,7 @@ type Dismissal struct {
 	By      ports.Person
 	Own     bool // the person is an author of the change, or may be
 	Reason  string
-// MayApprove reports whether the person may approve records. It asks GitHub.
+	// MayApprove reports whether the person may approve records. It asks GitHub.
 	MayApprove func(context.Context) (bool, error)
 }
 

@@ -153,7 +153,9 @@ type hiddenIn struct {
 // one computes a review with and without the record, if the record matches anything in it.
 func (t *trial) one(ctx context.Context, s *ports.StoredReview) error {
 	v := s.Review
-	matches := func(f *pipeline.Finding) bool { return len(t.set.Matching(f, servicesOf(&v.Classification, f.Path))) > 0 }
+	matches := func(f *pipeline.Finding) bool {
+		return len(t.set.Matching(f, servicesOf(&v.Classification, f.Path))) > 0
+	}
 	if !slices.ContainsFunc(v.Report.Findings, func(f pipeline.Finding) bool { return matches(&f) }) {
 		return nil
 	}

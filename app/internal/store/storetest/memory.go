@@ -13,8 +13,19 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
+// memoryFixture is a fixture with what tests of memory share.
+type memoryFixture struct{ *fixture }
+
+func ofMemory(tests map[string]func(*testing.T, memoryFixture)) map[string]func(*testing.T, *fixture) {
+	out := map[string]func(*testing.T, *fixture){}
+	for name, test := range tests {
+		out[name] = func(t *testing.T, f *fixture) { test(t, memoryFixture{f}) }
+	}
+	return out
+}
+
 // record returns a proposed record with one vote, as a dismissal on g teaches it.
-func (f *fixture) record(g ports.Target, title string) ports.MemoryRecord {
+func (f memoryFixture) record(g ports.Target, title string) ports.MemoryRecord {
 	ann := ports.Person{Login: "ann", ID: 3}
 	repo := g
 	repo.Number, repo.HeadSHA = 0, ""
@@ -30,7 +41,7 @@ func (f *fixture) record(g ports.Target, title string) ports.MemoryRecord {
 }
 
 // remember stores a record, and returns its ID.
-func (f *fixture) remember(t *testing.T, r ports.MemoryRecord) int64 {
+func (f memoryFixture) remember(t *testing.T, r ports.MemoryRecord) int64 {
 	t.Helper()
 	ids, err := f.ChangeMemory(f.ctx, []ports.MemoryChange{{New: &r, By: r.Author.Login, Why: "taught"}})
 	if err != nil || len(ids) != 1 || ids[0] == 0 {
@@ -39,14 +50,14 @@ func (f *fixture) remember(t *testing.T, r ports.MemoryRecord) int64 {
 	return ids[0]
 }
 
-func (f *fixture) changeMemory(t *testing.T, c ports.MemoryChange) {
+func (f memoryFixture) changeMemory(t *testing.T, c ports.MemoryChange) {
 	t.Helper()
 	if _, err := f.ChangeMemory(f.ctx, []ports.MemoryChange{c}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (f *fixture) recordOf(t *testing.T, id int64) ports.MemoryRecord {
+func (f memoryFixture) recordOf(t *testing.T, id int64) ports.MemoryRecord {
 	t.Helper()
 	r, err := f.MemoryRecord(f.ctx, id)
 	if err != nil {
@@ -56,7 +67,7 @@ func (f *fixture) recordOf(t *testing.T, id int64) ports.MemoryRecord {
 }
 
 // names lists the records that a filter chooses.
-func (f *fixture) names(t *testing.T, which ports.MemoryFilter) (names []string) {
+func (f memoryFixture) names(t *testing.T, which ports.MemoryFilter) (names []string) {
 	t.Helper()
 	all, err := f.MemoryRecords(f.ctx, which)
 	if err != nil {
@@ -68,7 +79,7 @@ func (f *fixture) names(t *testing.T, which ports.MemoryFilter) (names []string)
 	return names
 }
 
-func (f *fixture) patterns(t *testing.T, services []string, since time.Time, most int) (all []string) {
+func (f memoryFixture) patterns(t *testing.T, services []string, since time.Time, most int) (all []string) {
 	t.Helper()
 	some, err := f.MemoryPatterns(f.ctx, repoID, services, since, most)
 	if err != nil {
@@ -86,8 +97,8 @@ func pattern(service, key string, frequency int) ports.MemoryPattern {
 	}}
 }
 
-var memoryTests = map[string]func(*testing.T, *fixture){
-	"a record is kept with its votes": func(t *testing.T, f *fixture) {
+var memoryTests = ofMemory(map[string]func(*testing.T, memoryFixture){
+	"a record is kept with its votes": func(t *testing.T, f memoryFixture) {
 		g := pull(1, "aaa")
 		f.accept(t, push("push", g))
 		want := f.record(g, "Request is never ended")
@@ -125,7 +136,7 @@ var memoryTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("the log is %+v, %v", log, err)
 		}
 	},
-	"all changes are made, or none": func(t *testing.T, f *fixture) {
+	"all changes are made, or none": func(t *testing.T, f memoryFixture) {
 		g := pull(1, "aaa")
 		r := f.record(g, "One")
 		_, err := f.ChangeMemory(f.ctx, []ports.MemoryChange{{New: &r}, {ID: 999, To: ports.MemoryActive}})
@@ -134,7 +145,7 @@ var memoryTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("stored nevertheless: %v", got)
 		}
 	},
-	"records are chosen": func(t *testing.T, f *fixture) {
+	"records are chosen": func(t *testing.T, f memoryFixture) {
 		g := pull(1, "aaa")
 		own, other, elsewhere := g, g, g
 		other.RepoID, elsewhere.RepoID, elsewhere.Owner = repoID+1, repoID+2, "umbrella"
@@ -166,7 +177,7 @@ var memoryTests = map[string]func(*testing.T, *fixture){
 			}
 		}
 	},
-	"a repository has so many records": func(t *testing.T, f *fixture) {
+	"a repository has so many records": func(t *testing.T, f memoryFixture) {
 		g := pull(1, "aaa")
 		var first int64
 		for i := range ports.MaxMemoryRecords {
@@ -202,7 +213,7 @@ var memoryTests = map[string]func(*testing.T, *fixture){
 		_, err = f.MemoryRecord(f.ctx, first)
 		wantErr(t, "the oldest", err, ports.ErrNotFound)
 	},
-	"a command teaches": func(t *testing.T, f *fixture) {
+	"a command teaches": func(t *testing.T, f memoryFixture) {
 		g := pull(1, "aaa")
 		r := f.record(g, "Taught by a command")
 		dismissal := pipeline.Dismissal{Fingerprint: "f00d", Path: "a.go", Class: "false_positive", Reason: "no", By: "ann"}
@@ -231,7 +242,7 @@ var memoryTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("records %v", got)
 		}
 	},
-	"a record knows how its pull request ended": func(t *testing.T, f *fixture) {
+	"a record knows how its pull request ended": func(t *testing.T, f memoryFixture) {
 		want := func(when string, id int64, end ports.PullEnd) {
 			t.Helper()
 			if got := f.recordOf(t, id).Cited.End; got != end {
@@ -251,7 +262,7 @@ var memoryTests = map[string]func(*testing.T, *fixture){
 			want("deleted", id, end)
 		}
 	},
-	"the commit at which lines were found": func(t *testing.T, f *fixture) {
+	"the commit at which lines were found": func(t *testing.T, f memoryFixture) {
 		id := f.remember(t, f.record(pull(1, "aaa"), "x"))
 		if err := f.CheckedMemory(f.ctx, id, "base1"); err != nil {
 			t.Fatal(err)
@@ -261,7 +272,7 @@ var memoryTests = map[string]func(*testing.T, *fixture){
 		}
 		wantErr(t, "of no record", f.CheckedMemory(f.ctx, 999, "base1"), ports.ErrNotFound)
 	},
-	"a review counts once, when it is published": func(t *testing.T, f *fixture) {
+	"a review counts once, when it is published": func(t *testing.T, f memoryFixture) {
 		g := pull(1, "aaa")
 		f.accept(t, push("push", g))
 		id := f.remember(t, f.record(g, "x"))
@@ -312,7 +323,7 @@ var memoryTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("with a review that was not published: %v", got)
 		}
 	},
-	"imported patterns": func(t *testing.T, f *fixture) {
+	"imported patterns": func(t *testing.T, f memoryFixture) {
 		old, seen := pattern("store", "rule-a", 3), pattern("store", "rule-a", 9)
 		old.LastSeen, seen.LastSeen = f.clock.Now(), f.clock.Now().Add(-time.Hour)
 		seen.Title = "Older"
@@ -326,7 +337,7 @@ var memoryTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("patterns %+v, %v", all, err)
 		}
 	},
-	"a repository has so many patterns": func(t *testing.T, f *fixture) {
+	"a repository has so many patterns": func(t *testing.T, f memoryFixture) {
 		var many []ports.MemoryPattern
 		for i := range ports.MaxMemoryPatterns + 5 {
 			p := pattern("store", fmt.Sprintf("rule-%04d", i), 1)
@@ -341,7 +352,7 @@ var memoryTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("%d patterns, %v", len(all), err)
 		}
 	},
-	"memory goes with the repository, and not with a pull request": func(t *testing.T, f *fixture) {
+	"memory goes with the repository, and not with a pull request": func(t *testing.T, f memoryFixture) {
 		g := pull(1, "aaa")
 		f.fill(t, g, 1)
 		id := f.remember(t, f.record(g, "x"))
@@ -369,7 +380,7 @@ var memoryTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("of another repository: %+v", got)
 		}
 	},
-	"repositories are known by their names": func(t *testing.T, f *fixture) {
+	"repositories are known by their names": func(t *testing.T, f memoryFixture) {
 		old := of(5, repoID, 1, "aaa")
 		f.accept(t, push("1", old))
 		f.clock.pass(time.Minute)
@@ -385,4 +396,4 @@ var memoryTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
 	},
-}
+})
