@@ -38,8 +38,8 @@ func CountsOf(r *pipeline.Review, again *pipeline.PreviousReport) (out ports.Mem
 	at := map[place]int{}
 	for i := range r.Report.Findings {
 		f := &r.Report.Findings[i]
-		key := patternKey(f.RuleID, f.Category, f.Title)
-		if key == "" {
+		p := patternOf(f)
+		if p.Key == "" {
 			continue
 		}
 		services := servicesOf(&r.Classification, f.Path)
@@ -47,14 +47,15 @@ func CountsOf(r *pipeline.Review, again *pipeline.PreviousReport) (out ports.Mem
 			services = []string{""}
 		}
 		for _, service := range services {
-			n, known := at[place{service, key}]
+			n, known := at[place{service, p.Key}]
 			if !known {
 				if len(out.Seen) == maxSeen {
 					continue
 				}
 				n = len(out.Seen)
-				at[place{service, key}] = n
-				out.Seen = append(out.Seen, patternOf(f, service, key))
+				at[place{service, p.Key}] = n
+				p.Service = service
+				out.Seen = append(out.Seen, p)
 			}
 			if f.State == pipeline.StateNew && !before[f.ID] && !slices.ContainsFunc(f.Fingerprints, func(id string) bool { return before[id] }) {
 				out.Seen[n].Frequency++
@@ -71,21 +72,28 @@ func mark(all map[string]bool, f *pipeline.Finding) {
 	}
 }
 
-func patternOf(f *pipeline.Finding, service, key string) ports.MemoryPattern {
-	p := ports.MemoryPattern{Key: key, RecurringFinding: pipeline.RecurringFinding{
-		Service: service, Rule: f.RuleID, Category: f.Category, Title: plaintext.CutLine(plaintext.Printable(f.Title), maxTitle), Severity: f.Severity,
+// patternOf returns the pattern of a finding, without a service. Its Key is empty if it has no pattern.
+func patternOf(f *pipeline.Finding) ports.MemoryPattern {
+	p := ports.MemoryPattern{RecurringFinding: pipeline.RecurringFinding{
+		Rule: brief(f.RuleID, maxName), Title: brief(f.Title, maxTitle), Severity: f.Severity,
 	}}
-	if f.RuleID != "" {
-		p.Category = ""
+	if p.Rule == "" {
+		p.Category = brief(f.Category, maxName)
+	}
+	if p.Title != "" {
+		p.Key = patternKey(p.Rule, p.Category, p.Title)
 	}
 	if f.Path != "" {
-		p.Example = plaintext.Printable(f.Path)
+		p.Example = brief(f.Path, maxExample)
 		if f.StartLine > 0 {
 			p.Example = fmt.Sprintf("%s:%d", p.Example, f.StartLine)
 		}
 	}
 	return p
 }
+
+// brief is a text on one line that can be shown as it is, with at most most characters.
+func brief(s string, most int) string { return plaintext.CutLine(plaintext.Printable(s), most) }
 
 // patternKey identifies a pattern in its service: by the rule, or else by the category and the
 // significant words of the title, whatever their order. It is empty if there are neither.

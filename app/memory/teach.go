@@ -11,7 +11,6 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 	"github.com/reviewgate/reviewgate/policies/memory"
 )
 
@@ -169,7 +168,7 @@ func MayApprove(r *ports.MemoryRecord, by ports.Person) bool { return !r.Own || 
 func (k *Keeper) recordOf(d *Dismissal) (*ports.MemoryRecord, bool) {
 	f := d.Finding
 	about := aboutFinding(f, serviceOf(&d.Review.Review.Classification, f.Path))
-	about.Reason = plaintext.Cut(plaintext.Line(plaintext.Printable(k.Redact(d.Reason))), pipeline.MaxMemoryReason)
+	about.Reason = brief(k.Redact(d.Reason), pipeline.MaxMemoryReason)
 	models := f.Model != ""
 	switch {
 	case len(d.Config.FinalIn(f.RuleID, f.Agent)) > 0, !memory.Like(&about, &about):
@@ -193,9 +192,9 @@ func (k *Keeper) recordOf(d *Dismissal) (*ports.MemoryRecord, bool) {
 
 // aboutFinding says which findings are like a finding.
 func aboutFinding(f *pipeline.Finding, service string) pipeline.FalsePositive {
-	about := pipeline.FalsePositive{Service: service, Rule: f.RuleID, Title: plaintext.CutLine(plaintext.Printable(f.Title), maxTitle)}
+	about := pipeline.FalsePositive{Service: service, Rule: brief(f.RuleID, maxName), Title: brief(f.Title, maxTitle)}
 	if f.RuleID == "" {
-		about.Agent, about.Category = f.Agent, f.Category
+		about.Agent, about.Category = brief(f.Agent, maxName), brief(f.Category, maxName)
 	}
 	return about
 }
