@@ -191,8 +191,8 @@ func (a *App) buildServer(ctx context.Context) (err error) {
 		ErrorLog:          stdlog.New(httpTrouble{a.options.Log}, "", 0),
 	}
 	if path, ok := socketOf(a.settings.DatabaseURL); ok {
-		if a.control, err = listenControl(ctx, path, a.backfill); err != nil {
-			a.options.Log.Warn().Err(err).Str("socket", path).Msg("reviewgate backfill can't reach this server")
+		if a.control, err = listenControl(ctx, path, a.backfill, a.changeMemory); err != nil {
+			a.options.Log.Warn().Err(err).Str("socket", path).Msg("reviewgate backfill and memory can't reach this server")
 		}
 	}
 	return nil

@@ -92,7 +92,7 @@ type control struct {
 
 // listenControl creates the socket. It replaces a socket that a killed server left behind:
 // this server holds the lock on the database, so no other server listens there.
-func listenControl(ctx context.Context, path string, backfill http.HandlerFunc) (*control, error) {
+func listenControl(ctx context.Context, path string, backfill, memory http.HandlerFunc) (*control, error) {
 	// The socket is created in a private directory, so that others can never open it.
 	dir := path + ".new"
 	if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o700)); err != nil {
@@ -117,6 +117,7 @@ func listenControl(ctx context.Context, path string, backfill http.HandlerFunc) 
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+pathBackfill, backfill)
+	mux.HandleFunc("POST "+pathMemory, memory)
 	return &control{path: path, listener: l, server: &http.Server{
 		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: controlTimeout + 10*time.Second,
 	}}, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/run"
 	"github.com/reviewgate/reviewgate/policies/memory"
 )
 
@@ -21,6 +22,14 @@ type Keeper struct {
 	Redact func(string) string // removes secrets from text that is stored
 	Log    zerolog.Logger
 	Now    func() time.Time
+}
+
+// NewKeeper returns a Keeper on a store. It tries records with a runner's engines.
+func NewKeeper(s ports.Store, runner *run.Runner, log zerolog.Logger, now func() time.Time) *Keeper {
+	return &Keeper{
+		Memory: s.Memory, Redact: runner.Redact, Log: log, Now: now,
+		Tester: &Tester{Archive: s.Archive, Backtests: s.Backtests, Learning: s.Learning, Runner: runner, Now: now},
+	}
 }
 
 const (

@@ -203,10 +203,7 @@ func (s *Service) build() {
 		PeopleReader: s.GitHub.PeopleReader,
 	}
 	s.scanned = &rereview.Scanned{Scans: s.Store.Scans, Interval: s.ScanInterval, Retry: s.retry}
-	s.keeper = &memory.Keeper{
-		Memory: s.Store.Memory, Redact: s.Pipeline.Redact, Log: s.Log, Now: s.Now,
-		Tester: &memory.Tester{Archive: s.Store.Archive, Backtests: s.Store.Backtests, Learning: s.Store.Learning, Runner: s.Pipeline, Now: s.Now},
-	}
+	s.keeper = memory.NewKeeper(s.Store, s.Pipeline, s.Log, s.Now)
 	s.commands = &commandrun.Runner{
 		Configs: s.configs, Commands: s.Store.Commands, Keeper: s.keeper, History: s.Store.History, Targets: s.Store.Targets,
 		PullReader: s.GitHub.PullReader, PeopleReader: s.GitHub.PeopleReader, CommentWriter: s.GitHub.CommentWriter, Learning: s.Store.Learning,
@@ -300,6 +297,9 @@ func (s *Service) storable(asks []ports.Ask) (kept []ports.Ask) {
 // NameWeakening logs where organisations' layers try to loosen the server's config; see
 // inforce.Configs.NameWeakening.
 func (s *Service) NameWeakening(ctx context.Context) error { return s.configs.NameWeakening(ctx) }
+
+// Keeper decides what is remembered.
+func (s *Service) Keeper() *memory.Keeper { return s.keeper }
 
 // Backfill is recovery.Finder.Backfill.
 func (s *Service) Backfill(ctx context.Context, p ports.OpenPull, shared, dry bool) (asked bool, err error) {
