@@ -5,10 +5,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/rs/zerolog"
+
+	"github.com/reviewgate/reviewgate/app"
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
 	"github.com/reviewgate/reviewgate/app/llm/llmtest"
+	"github.com/reviewgate/reviewgate/app/memory"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -214,4 +220,90 @@ func TestMemoryIsTaughtByCommandsAlone(t *testing.T) {
 	w.wantRecords("restored", "M-1 revoked")
 	w.says(pr, "mia", "/review remember M-1")
 	w.wantRecords("a revoked one is approved", "M-1 revoked")
+}
+
+// exported writes what the world's database remembers of the repository as markdown.
+func (w *world) exported() map[string]string {
+	w.Helper()
+	x := memory.Exported{Now: time.Now()}
+	err := app.ReadMemory(w.Context(), w.DB, func(from ports.MemoryReader) error {
+		t, err := memory.Repository(w.Context(), from, "ACME/shop")
+		if err != nil {
+			return err
+		}
+		x.Repository = t.Owner + "/" + t.Name
+		if x.Records, err = from.MemoryRecords(w.Context(), ports.MemoryFilter{RepoID: t.RepoID}); err != nil {
+			return err
+		}
+		x.Patterns, err = from.MemoryPatterns(w.Context(), t.RepoID, nil, time.Time{}, 0)
+		return err
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return memory.Markdown(x)
+}
+
+func (w *world) asks(a memory.Ask) memory.Answer {
+	w.Helper()
+	answer, err := app.ChangeMemory(w.Context(), w.DB, a, zerolog.Nop())
+	if err != nil {
+		w.Fatal(err)
+	}
+	return answer
+}
+
+// An operator approves, revokes, exports and imports beside the server. What one server exports, another
+// proposes.
+func TestMemoryByTheOperator(t *testing.T) {
+	t.Parallel()
+	w := withDoubts(t, `{}`)
+	first := w.client("carol")
+	id, _ := w.doubt(first)
+	w.says(first, "alice", "/review dismiss %s false_positive the proxy ends it | always", id)
+	if a := w.asks(memory.Ask{Op: memory.OpApprove, ID: 1}); a.Outcome != memory.Active || a.State != ports.MemoryActive {
+		t.Errorf("the answer to an approval is %+v", a)
+	}
+	w.wantRecords("approved", "M-1 active")
+	w.wantDoubt(w.client("dave"), true, "once it is approved")
+	files := w.exported()
+	if text := files[memory.IndexFile]; !strings.Contains(text, unending) || !strings.Contains(text, `the proxy ends it \| always`) || !strings.Contains(text, "| active |") {
+		t.Errorf("the index:\n%s", text)
+	}
+	var c memory.Contents
+	for name, text := range files {
+		if err := c.Parse(name, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	other := start(t)
+	other.Repo.OpenPR(ghtest.PR{Title: "docs: say more", Body: apptest.GoodBody, Files: ghtest.Files{"README.md": "# shop\n\nSells things.\n"}})
+	other.Idle()
+	ask := memory.Ask{Op: memory.OpImport, Contents: c}
+	err := app.ReadMemory(t.Context(), other.DB, func(from ports.MemoryReader) (err error) {
+		ask.Repository, err = memory.Repository(t.Context(), from, "acme/shop")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := other.asks(ask); a.Proposed != 1 || a.Known != 0 || a.Patterns != len(c.Patterns) || a.Patterns == 0 {
+		t.Errorf("the answer to an import is %+v", a)
+	}
+	other.wantRecords("imported", "M-1 proposed")
+	files[memory.IndexFile] = strings.ReplaceAll(files[memory.IndexFile], "| active |", "| proposed |")
+	if diff := cmp.Diff(files, other.exported()); diff != "" {
+		t.Errorf("exported again (-first +second):\n%s", diff)
+	}
+	if a := other.asks(ask); a.Proposed != 0 || a.Known != 1 {
+		t.Errorf("the answer to a second import is %+v", a)
+	}
+	other.asks(memory.Ask{Op: memory.OpRevoke, ID: 1})
+	other.wantRecords("revoked", "M-1 revoked")
+	for _, bad := range []memory.Ask{{Op: memory.OpApprove, ID: 99}, {Op: memory.OpApprove, ID: 1}, {Op: "obey", ID: 1}, {Op: memory.OpImport, Contents: memory.Contents{Wrong: []pipeline.FalsePositive{{Title: "x", Reason: "y"}}}}} {
+		if a, err := app.ChangeMemory(t.Context(), other.DB, bad, zerolog.Nop()); err == nil {
+			t.Errorf("%+v: %+v", bad, a)
+		}
+	}
 }
