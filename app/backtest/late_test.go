@@ -28,9 +28,9 @@ func (twice) Ended(context.Context, string) (ports.PullEnd, error) { return port
 // No review is begun once it is late, even if more have been read. What people did is unknown of the
 // pull request whose later reviews are cut off, and of no other.
 func TestLate(t *testing.T) {
-	from := newestFirst{Archive: twice{}}
+	from := Chosen{Archive: twice{}}
 	for i := range 20 {
-		from.chosen.Heads = append(from.chosen.Heads, ports.ChosenHead{Key: fmt.Sprint("k", i)})
+		from.Reviews.Heads = append(from.Reviews.Heads, ports.ChosenHead{Key: fmt.Sprint("k", i)})
 	}
 	for _, most := range []int{0, 1, 4, 7, 39, 40} {
 		reviews, ends := 0, []ports.PullEnd{}
@@ -64,7 +64,7 @@ func (both) Archived(_ context.Context, f ports.ReviewFilter) iter.Seq2[*ports.S
 
 // A head that was reviewed after the choice does not count.
 func TestOnlyChosenHeads(t *testing.T) {
-	from := newestFirst{both{}, ports.ChosenReviews{Heads: []ports.ChosenHead{{Key: "2", HeadSHA: "b"}, {Key: "1", HeadSHA: "a"}, {Key: "2", HeadSHA: "a"}}}}
+	from := Chosen{both{}, ports.ChosenReviews{Heads: []ports.ChosenHead{{Key: "2", HeadSHA: "b"}, {Key: "1", HeadSHA: "a"}, {Key: "2", HeadSHA: "a"}}}}
 	var got []string
 	for s, err := range from.Archived(t.Context(), ports.ReviewFilter{}) {
 		if err != nil {
