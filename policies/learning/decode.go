@@ -70,6 +70,9 @@ func (d *Decoder) entry(e *Entry) {
 	if d.field(`"repository":`) {
 		e.Repository = d.name()
 	}
+	if d.field(`"repository_id":`) {
+		e.RepositoryID = int64(d.int())
+	}
 	if d.field(`"number":`) {
 		e.Number = d.int()
 	}
@@ -305,6 +308,9 @@ func (d *Decoder) finding(f *Finding) {
 	if d.field(`"holds":`) {
 		f.Holds = d.bool()
 	}
+	if d.field(`"lapsed":`) {
+		f.Lapsed = d.bool()
+	}
 	if d.field(`"status":`) {
 		f.Status = Status(d.name())
 	}
@@ -315,6 +321,9 @@ func (d *Decoder) stated(s *Stated) {
 	d.expect('{')
 	if d.field(`"model":`) {
 		s.Model = d.name()
+	}
+	if d.field(`"agent":`) {
+		s.Agent = d.name()
 	}
 	if d.field(`"confidence":`) {
 		s.Confidence = d.float()

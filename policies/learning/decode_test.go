@@ -16,7 +16,7 @@ func fill(v reflect.Value, n *int) {
 	switch v.Kind() {
 	case reflect.String:
 		v.SetString("<\"text\" & \\" + strings.Repeat("é", *n%3) + string(rune('a'+*n%26)))
-	case reflect.Int:
+	case reflect.Int, reflect.Int64:
 		v.SetInt(int64(*n))
 	case reflect.Float64:
 		v.SetFloat(float64(*n) / 7)

@@ -28,10 +28,12 @@ type Entry struct {
 	Kind       Kind      `json:"kind"`
 	At         time.Time `json:"at"`         // of reviews by the server's clock, otherwise by GitHub's
 	Repository string    `json:"repository"` // owner/name at the time
-	Number     int       `json:"number"`
-	Review     *Review   `json:"review,omitempty"`
-	Judged     *Judged   `json:"judged,omitempty"`
-	Decided    *Decided  `json:"decided,omitempty"`
+	// RepositoryID is GitHub's number of the repository, whatever its name. The store sets it.
+	RepositoryID int64    `json:"repository_id,omitempty"`
+	Number       int      `json:"number"`
+	Review       *Review  `json:"review,omitempty"`
+	Judged       *Judged  `json:"judged,omitempty"`
+	Decided      *Decided `json:"decided,omitempty"`
 }
 
 // Review is what an entry keeps of a review.
@@ -64,6 +66,12 @@ type Review struct {
 const (
 	MaxFindings = 2000
 	MaxAsked    = 500 // ranges of lines that one model was asked about
+)
+
+// The bounds of one log. After them, reviews are still in it, but nothing new of their findings.
+const (
+	maxRows   = 20_000 // findings of all reviews
+	maxRanges = 20_000 // of lines
 )
 
 // Stage is what models said in one stage of a review.
@@ -123,12 +131,12 @@ type Finding struct {
 	Stage    string                `json:"stage,omitempty"`
 	Models   pipeline.List[Stated] `json:"models,omitempty"` // those that made it
 	Others   pipeline.List[string] `json:"others,omitempty"` // other agents that made it
-	Prompt   string                `json:"prompt,omitempty"` // a digest of the agent's prompt
+	Prompt   string                `json:"prompt,omitempty"` // a digest of the prompt of the agent that asked the first of Models
 	Severity pipeline.Severity     `json:"severity"`
 	Gate     pipeline.Severity     `json:"gate"`
 	Category string                `json:"category,omitempty"`
 	Path     string                `json:"path,omitempty"`
-	Section  string                `json:"section,omitempty"` // where it is about no file
+	Section  string                `json:"section,omitempty"` // if it is about no file: see pipeline.Finding
 	First    int                   `json:"first,omitempty"`   // line
 	Last     int                   `json:"last,omitempty"`    // line
 	Services pipeline.List[string] `json:"services,omitempty"`
@@ -136,13 +144,18 @@ type Finding struct {
 	Around string `json:"around,omitempty"`
 	// Holds says that it blocks although its gate severity does not: a person must decide.
 	Holds bool `json:"holds,omitempty"`
+	// Lapsed says that a dismissal before this review no longer counts, although the code is the same:
+	// the pull request was closed for so long that what people said of it was deleted.
+	Lapsed bool `json:"lapsed,omitempty"`
 	// Status is what this review says of it.
 	Status Status `json:"status"`
 }
 
-// Stated is a model that made a finding, with the confidence that it stated, 0 if that is unknown.
+// Stated is a model that made a finding, with the confidence that it stated, 0 if that is unknown. A
+// finding has each model once.
 type Stated struct {
 	Model      string  `json:"model"`
+	Agent      string  `json:"agent,omitempty"` // that asked the model
 	Confidence float64 `json:"confidence,omitempty"`
 }
 

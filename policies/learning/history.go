@@ -3,6 +3,8 @@ package learning
 import (
 	"cmp"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -18,6 +20,8 @@ type History struct {
 	End        Kind       // KindClosed, KindMerged, or empty while it is open
 	EndedAt    time.Time  // zero while it is open
 	Overridden bool       // it was merged on a head that a person had passed by hand
+
+	rows, ranges int // of all entries
 }
 
 // Followed is a finding with what became of it.
@@ -25,13 +29,20 @@ type Followed struct {
 	Finding           // as of the last review that had it
 	Outcome Outcome   // never empty
 	Judged  *Entry    // what a person said of it last, if that still stands
-	FirstAt time.Time // when a review had it first
+	FirstAt time.Time // when a review showed it first or, if none did, had it first
 	GoneAt  time.Time // when a review no longer had it, or the zero time
 	Shown   bool      // some review showed it
-	found   *Entry    // the review of FirstAt
+	// ShownFirst is the finding as of the review of FirstAt.
+	ShownFirst *Finding
+	// FoundBy are the models that made it in any review, each once.
+	FoundBy []Stated
+
+	found    *Entry    // the review of FirstAt
+	had      *Review   // the last review that had it, if a later one can't tell whether it is there
+	lapsedAt time.Time // no dismissal before this counts
 }
 
-// FoundIn returns the first review that had the finding.
+// FoundIn returns the review that showed the finding first or, if none did, had it first.
 func (f *Followed) FoundIn() *Review { return f.found.Review }
 
 // FalsePositive reports whether a person dismissed the finding because it is wrong.
@@ -47,7 +58,7 @@ func (f *Followed) TruePositive() bool {
 // Replay reads a pull request's log. The reviews must be in the order in which they were published.
 // All other entries may be in any order, and any entry may occur more than once.
 func Replay(log []Entry) History {
-	r := replay{at: map[string]int{}}
+	r := replay{ids: map[string]int{}, at: map[string]int{}}
 	seen := map[string]bool{}
 	var amendments []*Entry
 	for i := range log {
@@ -63,7 +74,7 @@ func Replay(log []Entry) History {
 		amendments = append(amendments, e)
 	}
 	slices.SortFunc(amendments, func(a, b *Entry) int {
-		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Event, b.Event))
+		return cmp.Or(a.At.Compare(b.At), compareEvents(a.Event, b.Event))
 	})
 	for _, e := range amendments {
 		r.amend(e)
@@ -72,38 +83,72 @@ func Replay(log []Entry) History {
 	return r.History
 }
 
+// compareEvents compares events of one second. GitHub's times have no fractions, but its numbers grow.
+func compareEvents(a, b string) int {
+	number := func(event string) int {
+		n, _ := strconv.Atoi(event[strings.LastIndexByte(event, ' ')+1:])
+		return n
+	}
+	return cmp.Or(cmp.Compare(number(a), number(b)), cmp.Compare(a, b))
+}
+
 // replay is a history while its log is read.
 type replay struct {
 	History
-	at map[string]int // the index of a finding, by fingerprint
+	ids map[string]int // the index of a finding, by its ID
+	at  map[string]int // likewise by any fingerprint; it belongs to the finding that had it last
 }
 
 func (r *replay) review(e *Entry) {
 	r.Reviews = append(r.Reviews, e)
 	r.Repository, r.Number = e.Repository, e.Number
+	r.rows += len(e.Review.Findings)
+	for i := range e.Review.Asked {
+		r.ranges += len(e.Review.Asked[i].Lines)
+	}
 	for i := range e.Review.Findings {
-		f := e.Review.Findings[i]
-		at, known := r.at[f.ID]
-		if !known {
-			at = len(r.Findings)
-			r.Findings = append(r.Findings, Followed{FirstAt: e.At, found: e})
+		r.finding(e, &e.Review.Findings[i])
+	}
+}
+
+// finding takes in what a review says of a finding.
+func (r *replay) finding(e *Entry, f *Finding) {
+	at, known := r.ids[f.ID]
+	if !known {
+		at = len(r.Findings)
+		r.Findings = append(r.Findings, Followed{FirstAt: e.At, ShownFirst: f, found: e})
+		r.ids[f.ID] = at
+	}
+	x := &r.Findings[at]
+	if f.Status != StatusUnknown {
+		x.had = nil
+	} else if n := len(r.Reviews); x.had == nil && n > 1 {
+		x.had = r.Reviews[n-2].Review
+	}
+	x.Finding = *f
+	if shown := f.Status != StatusUnshown && f.Status != StatusJoined; shown && !x.Shown {
+		x.Shown, x.FirstAt, x.ShownFirst, x.found = true, e.At, f, e
+	}
+	if f.Lapsed {
+		x.lapsedAt = e.At
+	}
+	switch f.Status {
+	case StatusOpen, StatusUnshown, StatusUnknown:
+		x.GoneAt = time.Time{}
+	default:
+		x.GoneAt = e.At
+	}
+	if f.Status == StatusJoined {
+		return // its fingerprints belong to the other one
+	}
+	for _, m := range f.Models {
+		if !slices.ContainsFunc(x.FoundBy, func(o Stated) bool { return o.Model == m.Model }) {
+			x.FoundBy = append(x.FoundBy, m)
 		}
-		x := &r.Findings[at]
-		x.Finding = f
-		x.Shown = x.Shown || f.Status != StatusUnshown && f.Status != StatusJoined
-		switch f.Status {
-		case StatusOpen, StatusUnshown, StatusUnknown:
-			x.GoneAt = time.Time{}
-		default:
-			x.GoneAt = e.At
-		}
-		if f.Status == StatusJoined {
-			continue // its fingerprints belong to the other one
-		}
-		r.at[f.ID] = at
-		for _, id := range f.Also {
-			r.at[id] = at
-		}
+	}
+	r.at[f.ID] = at
+	for _, id := range f.Also {
+		r.at[id] = at
 	}
 }
 
@@ -143,7 +188,7 @@ func (r *replay) finish() {
 	r.Overridden = r.End == KindMerged && r.overridden()
 	for i := range r.Findings {
 		x := &r.Findings[i]
-		if x.Judged != nil && !x.stands(x.Judged.Judged) {
+		if x.Judged != nil && !x.stands(x.Judged) {
 			x.Judged = nil
 		}
 		x.Outcome = r.outcome(x)
@@ -166,10 +211,14 @@ func (r *replay) overridden() bool {
 	return standing == Overrode
 }
 
-// stands reports whether a judgement is about the finding as it is: the code around it is the same,
-// or the finding is gone.
-func (f *Followed) stands(j *Judged) bool {
-	if f.Status != StatusOpen && f.Status != StatusUnknown || f.Around == "" {
+// stands reports whether a judgement is about the finding as it is or, if it is gone, as it was last:
+// the code around it is the same.
+func (f *Followed) stands(e *Entry) bool {
+	j := e.Judged
+	if e.At.Before(f.lapsedAt) {
+		return false
+	}
+	if f.Around == "" {
 		return true
 	}
 	for i, id := range j.Findings {

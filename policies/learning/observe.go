@@ -2,8 +2,12 @@ package learning
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"reflect"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -43,9 +47,9 @@ func Observe(o Observation) Entry {
 		e.Use = append(e.Use, Use{Agent: u.Agent, Model: u.Model, Input: u.Input, Output: u.Output, Cost: u.CostUSD})
 	}
 	e.Asked = o.asked()
-	t := tracking{Observation: o, entry: &e, at: map[string]int{}, taken: map[int]bool{}}
+	t := tracking{Observation: o, entry: &e, ids: map[string]int{}, at: map[string]int{}, taken: map[int]bool{}}
 	t.track()
-	e.Findings = e.Findings[:min(len(e.Findings), MaxFindings)]
+	e.Findings = e.Findings[:min(len(e.Findings), MaxFindings, max(0, maxRows-o.Before.rows))]
 	return Entry{Event: o.Record.RunID, Kind: KindReview, Repository: v.Facts.Repository.FullName(), Number: v.Facts.Number, Review: &e}
 }
 
@@ -100,6 +104,9 @@ func stagesOf(m *pipeline.ModelsReport) (out []Stage) {
 
 // asked returns what each model was asked about.
 func (o *Observation) asked() (out []Asked) {
+	if o.Before.ranges > maxRanges {
+		return nil
+	}
 	for _, r := range o.Review.Results {
 		if r.Model == "" || len(r.Asked) == 0 {
 			continue
@@ -117,7 +124,8 @@ func (o *Observation) asked() (out []Asked) {
 type tracking struct {
 	Observation
 	entry *Review
-	at    map[string]int // the index in Before.Findings, by fingerprint
+	ids   map[string]int // the index in Before.Findings, by ID
+	at    map[string]int // likewise by fingerprint
 	taken map[int]bool   // those that this review has
 	known map[string]*pipeline.Finding
 	last  *Review // the review before, or nil
@@ -126,6 +134,7 @@ type tracking struct {
 func (t *tracking) track() {
 	for i := range t.Before.Findings {
 		f := &t.Before.Findings[i]
+		t.ids[f.ID] = i
 		for _, id := range append([]string{f.ID}, f.Also...) {
 			t.at[id] = i
 		}
@@ -138,11 +147,7 @@ func (t *tracking) track() {
 		t.has(&r.Findings[i], StatusOpen)
 	}
 	for i := range r.Suppressed {
-		status := StatusUnshown
-		if r.Suppressed[i].Finding.State == pipeline.StateDismissed {
-			status = StatusOpen // what a person said of it is an entry of its own
-		}
-		t.has(&r.Suppressed[i].Finding, status)
+		t.has(&r.Suppressed[i].Finding, StatusUnshown)
 	}
 	for i := range r.Changes.Unconfirmed {
 		t.has(&r.Changes.Unconfirmed[i], StatusUnknown)
@@ -178,8 +183,8 @@ func (t *tracking) has(f *pipeline.Finding, status Status) {
 		}
 	}
 	if own < 0 {
-		if _, used := t.at[row.ID]; used {
-			return // another finding of this review has all its fingerprints
+		if at, known := t.ids[row.ID]; known && t.taken[at] {
+			return // the review has the finding twice
 		}
 		t.entry.Findings = append(t.entry.Findings, row)
 		return
@@ -189,7 +194,15 @@ func (t *tracking) has(f *pipeline.Finding, status Status) {
 		was.Status = StatusJoined
 		t.entry.Findings = append(t.entry.Findings, was)
 	}
-	was := &t.Before.Findings[own].Finding
+	before := &t.Before.Findings[own]
+	was := &before.Finding
+	judged := before.Judged != nil && before.Judged.Judged.Verdict == Dismissed
+	switch {
+	case status == StatusUnshown && f.State == pipeline.StateDismissed && judged:
+		row.Status = StatusOpen // what the person said of it is an entry of its own
+	case status == StatusOpen && judged:
+		row.Lapsed = !slices.ContainsFunc(t.Review.Memory.Dismissed, func(d pipeline.Dismissal) bool { return slices.Contains(f.Fingerprints, d.Fingerprint) })
+	}
 	if row.ID != was.ID {
 		row.Also = append(row.Also, row.ID)
 		row.Also = slices.DeleteFunc(row.Also, func(id string) bool { return id == was.ID })
@@ -213,7 +226,8 @@ func (t *tracking) add(row Finding, was *Finding) {
 // rowOf describes a finding of this review.
 func (t *tracking) rowOf(f *pipeline.Finding, status Status) Finding {
 	row := Finding{
-		ID: f.ID, Agent: f.Agent, Rule: f.RuleID, Severity: f.Severity, Gate: cmp.Or(f.GateSeverity, f.Severity), Category: f.Category, Path: f.Path, Section: f.Section,
+		ID: f.ID, Agent: f.Agent, Rule: name(f.RuleID), Severity: f.Severity, Gate: cmp.Or(f.GateSeverity, f.Severity),
+		Category: name(f.Category), Path: f.Path, Section: sectionOf(f),
 		First: f.StartLine, Last: f.EndLine, Holds: f.HasReason(pipeline.ReasonHeld), Status: status,
 	}
 	for i, id := range f.Fingerprints {
@@ -228,10 +242,17 @@ func (t *tracking) rowOf(f *pipeline.Finding, status Status) Finding {
 		makers = pipeline.List[pipeline.Maker]{{Agent: f.Agent, Model: f.Model}}
 	}
 	for _, m := range makers {
-		if m.Model != "" {
-			row.Models = append(row.Models, Stated{m.Model, m.Stated})
-			row.Prompt = cmp.Or(row.Prompt, t.Prompt(m.Agent))
+		i := slices.IndexFunc(row.Models, func(o Stated) bool { return o.Model == m.Model })
+		switch {
+		case m.Model == "":
+		case i >= 0:
+			row.Models[i].Confidence = max(row.Models[i].Confidence, m.Stated)
+		default:
+			row.Models = append(row.Models, Stated{m.Model, m.Agent, m.Stated})
 		}
+	}
+	if len(row.Models) > 0 {
+		row.Prompt = t.Prompt(row.Models[0].Agent)
 	}
 	for _, agent := range f.Reviewers {
 		if agent != f.Agent {
@@ -247,6 +268,35 @@ func (t *tracking) rowOf(f *pipeline.Finding, status Status) Finding {
 		}
 	}
 	return row
+}
+
+// names are what a log keeps of a rule or a category. Agents outside may put a text there.
+var names = regexp.MustCompile(`^[\w.:/@+#-]{0,100}$`)
+
+// name is a text if it is a name, and else a digest of it.
+func name(text string) string {
+	if names.MatchString(text) {
+		return text
+	}
+	return digest(text)
+}
+
+// sectionOf is the section of a finding if it is one of ours, and else a digest of it.
+func sectionOf(f *pipeline.Finding) string {
+	switch commit := strings.TrimPrefix(f.Section, pipeline.SectionCommit("")); {
+	case f.Path != "":
+		return ""
+	case slices.Contains([]string{"", pipeline.SectionTitle, pipeline.SectionDescription, pipeline.SectionChange}, f.Section):
+		return f.Section
+	case commit != f.Section && names.MatchString(commit):
+		return f.Section
+	}
+	return digest(f.Section)
+}
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "digest:" + hex.EncodeToString(sum[:6])
 }
 
 // recall finds the earlier reports' findings as they were.
@@ -289,9 +339,14 @@ func (t *tracking) gone(f *Followed) {
 func (t *tracking) why(f *Followed) Status {
 	v := t.Review
 	path, changed := t.trace(f)
-	sameHead := t.last != nil && t.last.HeadSHA == v.Facts.Head.SHA
-	otherwise := t.otherwise(f)
+	had := t.last // the review that had it last
+	if f.had != nil {
+		had = f.had
+	}
+	sameHead := had.HeadSHA == v.Facts.Head.SHA
+	otherwise := t.otherwise(f, had)
 	onlyModels := len(f.Models) > 0 && len(f.Others) == 0
+	asked, ran := t.asks(f)
 	switch {
 	case v.Failed != "":
 		return StatusUnknown
@@ -300,21 +355,18 @@ func (t *tracking) why(f *Followed) Status {
 			return StatusUnknown
 		}
 		return StatusWithdrawn
-	case f.Path == "" && changed && t.looked(f):
-		return StatusFixed // such as the title, which can change without a push
-	case sameHead && otherwise:
+	case !asked && otherwise:
 		return StatusObsolete
-	case sameHead && onlyModels:
+	case !ran:
+		return StatusUnknown
+	case f.Path == "" && changed && !(otherwise && f.Section == pipeline.SectionChange):
+		return StatusFixed // such as the title, which can change without a push
+	case sameHead && onlyModels && !otherwise:
 		return StatusNotRaised
-	case sameHead:
-		return StatusObsolete // nothing that decides it is stored, such as what a comment on GitHub said
+	case sameHead: // the same rule says otherwise because of something that is not stored
+		return StatusObsolete
 	case otherwise && !changed:
 		return StatusObsolete
-	case !t.looked(f):
-		if otherwise {
-			return StatusObsolete
-		}
-		return StatusUnknown
 	case onlyModels && !changed:
 		return StatusNotRaised
 	}
@@ -339,33 +391,28 @@ func (t *tracking) trace(f *Followed) (path string, changed bool) {
 	})
 }
 
-// otherwise reports whether this review asks something else than the last one: another config,
-// version, prompt or base branch.
-func (t *tracking) otherwise(f *Followed) bool {
+// otherwise reports whether this review asks something else than an earlier one: with another config,
+// version, prompt or base.
+func (t *tracking) otherwise(f *Followed, had *Review) bool {
 	v := t.Review
-	if t.last == nil {
-		return false
-	}
-	if t.last.ConfigVersion != v.Report.ConfigVersion || t.last.Version != t.Record.Version || t.last.BaseRef != v.Facts.Base.Ref {
-		return true
-	}
-	if t.last.HeadSHA == v.Facts.Head.SHA && t.last.BaseSHA != v.Facts.Base.SHA {
-		return true
-	}
-	return f.Prompt != "" && t.Prompt(f.Agent) != f.Prompt
+	return had.ConfigVersion != v.Report.ConfigVersion || had.Version != t.Record.Version || had.BaseRef != v.Facts.Base.Ref ||
+		had.HeadSHA == v.Facts.Head.SHA && had.BaseSHA != v.Facts.Base.SHA ||
+		len(f.Models) > 0 && f.Models[0].Agent != "" && t.Prompt(f.Models[0].Agent) != f.Prompt
 }
 
-// looked reports whether the agent and the rule that made a finding ran in this review.
-func (t *tracking) looked(f *Followed) bool {
+// asks reports whether this review looks for a finding: an agent that made it is among those that run,
+// and still has the rule. ran says that such an agent also finished.
+func (t *tracking) asks(f *Followed) (asked, ran bool) {
 	if f.Rule != "" && !t.Rules(f.Agent, f.Rule) {
-		return false
+		return false, false
 	}
-	ran := func(agent string) bool {
-		return slices.ContainsFunc(t.Review.Results, func(r pipeline.AgentResult) bool {
-			return r.Agent == agent && r.Status == pipeline.AgentOK
+	for _, agent := range append([]string{f.Agent}, f.Others...) {
+		asked = asked || t.Review.Manifest.Entry(agent) != nil
+		ran = ran || slices.ContainsFunc(t.Review.Results, func(r pipeline.AgentResult) bool {
+			return r.Agent == agent && r.Status == pipeline.AgentOK && (r.Model == "" || len(f.Models) == 0 || slices.ContainsFunc(f.Models, func(m Stated) bool { return m.Model == r.Model }))
 		})
 	}
-	return ran(f.Agent) || slices.ContainsFunc(f.Others, ran)
+	return asked, ran
 }
 
 // pathNow returns the present path of a file of an earlier head, or an empty string if the change no

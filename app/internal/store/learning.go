@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -24,11 +26,21 @@ func learn(ctx context.Context, t tx, g ports.Target, e *learning.Entry) error {
 	if err != nil {
 		return fmt.Errorf("add to the log of %s: %w", g.Key(), err)
 	}
+	return wrap(addEntry(ctx, t, g.Key(), g.RepoID, e, body), "add to the log of %s", g.Key())
+}
+
+// addEntry adds an entry with its stored form.
+func addEntry(ctx context.Context, t tx, key string, repoID int64, e *learning.Entry, body []byte) error {
+	_, err := t.exec(ctx, `INSERT INTO learning (target_key, event, repo_id, at, body) VALUES (?, ?, ?, ?, ?) ON CONFLICT (target_key, event) DO NOTHING`,
+		key, e.Event, repoID, micros(e.At), string(body))
+	if err != nil {
+		return err
+	}
 	_, err = t.exec(ctx, `
-		INSERT INTO learning (target_key, event, repo_id, repository, at, body) VALUES (?, ?, ?, ?, ?, ?)
-		ON CONFLICT (target_key, event) DO NOTHING`,
-		g.Key(), e.Event, g.RepoID, e.Repository, micros(e.At), string(body))
-	return wrap(err, "add to the log of %s", g.Key())
+		INSERT INTO learning_logs (target_key, repo_id, repository, newest) VALUES (?, ?, ?, ?)
+		ON CONFLICT (target_key) DO UPDATE SET repo_id = excluded.repo_id, repository = excluded.repository, newest = excluded.newest
+		WHERE learning_logs.newest <= excluded.newest`, key, repoID, e.Repository, micros(e.At))
+	return err
 }
 
 // ended returns the entry about the end of a pull request.
@@ -71,11 +83,20 @@ func encodeEntry(e *learning.Entry, at int64) (string, error) {
 
 // learnReview adds the entry of a review that is being published for the first time.
 func learnReview(ctx context.Context, t tx, runID string) error {
-	_, err := t.exec(ctx, `
-		INSERT INTO learning (target_key, event, repo_id, repository, at, body)
-		SELECT r.target_key, r.run_id, r.repo_id, t.owner || '/' || t.name, r.saved_at, r.entry FROM reviews r JOIN targets t ON t.key = r.target_key
-		WHERE r.run_id = ? AND r.published_at = 0 AND r.entry <> ''
-		ON CONFLICT (target_key, event) DO NOTHING`, runID)
+	var key string
+	var repoID int64
+	var body []byte
+	err := t.row(ctx, `SELECT target_key, repo_id, entry FROM reviews WHERE run_id = ? AND published_at = 0 AND entry <> ''`, runID).Scan(&key, &repoID, &body)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	var e learning.Entry
+	if err == nil {
+		err = json.Unmarshal(body, &e)
+	}
+	if err == nil {
+		err = addEntry(ctx, t, key, repoID, &e, body)
+	}
 	return wrap(err, "add review %s to the log", runID)
 }
 
@@ -84,18 +105,14 @@ type learned struct{ *core }
 
 // Log implements ports.Learning.
 func (s learned) Log(ctx context.Context, key string) ([]learning.Entry, error) {
-	return listNow(ctx, s.db, "read the log of "+key, scanEntry, `SELECT body FROM learning WHERE target_key = ? ORDER BY id`, key)
-}
-
-func scanEntry(row scanner) (e learning.Entry, err error) {
-	var body []byte
-	if err := row.Scan(&body); err != nil {
-		return e, err
-	}
-	if err := json.Unmarshal(body, &e); err != nil {
-		return e, fmt.Errorf("decode an entry: %w", err)
-	}
-	return e, nil
+	var decoder learning.Decoder
+	return listNow(ctx, s.db, "read the log of "+key, func(row scanner) (learning.Entry, error) {
+		var l logged
+		if err := row.Scan(&l.repoID, &l.body); err != nil {
+			return learning.Entry{}, err
+		}
+		return l.decode(&decoder)
+	}, `SELECT repo_id, body FROM learning WHERE target_key = ? ORDER BY id`, key)
 }
 
 // logsAtOnce is how many entries are read at once. A log is read as a whole.
@@ -105,9 +122,13 @@ const logsAtOnce = 2000
 // length is in memory alone.
 func (s learned) Logs(ctx context.Context, which ports.LogFilter) iter.Seq2[[]learning.Entry, error] {
 	return func(yield func([]learning.Entry, error) bool) {
+		concerned, err := s.concerned(ctx, which)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
 		give := func(log []learning.Entry) bool {
-			n := len(log)
-			return n == 0 || which.Concerns != nil && !which.Concerns(log[n-1].Repository) || yield(log, nil)
+			return len(log) == 0 || yield(log, nil)
 		}
 		var log []learning.Entry
 		var last logged
@@ -136,7 +157,10 @@ func (s learned) Logs(ctx context.Context, which ports.LogFilter) iter.Seq2[[]le
 					log = nil
 				}
 				last = row
-				e, err := decoder.Decode(row.body)
+				if concerned != nil && !concerned[row.repoID] {
+					continue
+				}
+				e, err := row.decode(&decoder)
 				if err != nil {
 					yield(nil, fmt.Errorf("read the log of %s: %w", row.key, err))
 					return
@@ -148,11 +172,37 @@ func (s learned) Logs(ctx context.Context, which ports.LogFilter) iter.Seq2[[]le
 	}
 }
 
+// concerned returns the repositories that a filter concerns by their newest name, or nil for all.
+func (s learned) concerned(ctx context.Context, which ports.LogFilter) (map[int64]bool, error) {
+	if which.Concerns == nil {
+		return nil, nil
+	}
+	out := map[int64]bool{}
+	type named struct {
+		id   int64
+		name string
+	}
+	all, err := listNow(ctx, s.db, "list the repositories with logs", func(row scanner) (n named, err error) {
+		err = row.Scan(&n.id, &n.name)
+		return n, err
+	}, `SELECT repo_id, repository FROM learning_logs GROUP BY repo_id, repository ORDER BY max(newest)`)
+	for _, n := range all { // the newest name comes last
+		out[n.id] = which.Concerns(n.name)
+	}
+	return out, err
+}
+
 // logged is a row of a log.
 type logged struct {
-	key  string
-	id   int64
-	body []byte
+	key        string
+	id, repoID int64
+	body       []byte
+}
+
+func (l *logged) decode(d *learning.Decoder) (learning.Entry, error) {
+	e, err := d.Decode(l.body)
+	e.RepositoryID = l.repoID
+	return e, err
 }
 
 // logPage is a page of entries, or why it can't be read.
@@ -174,15 +224,16 @@ func (s learned) pageAhead(ctx context.Context, which ports.LogFilter, after log
 
 // page lists the chosen entries after another one.
 func (s learned) page(ctx context.Context, which ports.LogFilter, after logged) ([]logged, error) {
-	where, args := []string{`(l.target_key, l.id) > (?, ?)`}, []any{after.key, after.id}
-	if !which.Since.IsZero() {
-		where, args = append(where, `EXISTS (SELECT 1 FROM learning n WHERE n.target_key = l.target_key AND n.at >= ?)`), append(args, micros(which.Since))
-	}
+	where, args := []string{`p.target_key >= ? AND (p.target_key > ? OR l.id > ?)`}, []any{after.key, after.key, after.id}
 	if which.RepoID != 0 {
-		where, args = append(where, `l.repo_id = ?`), append(args, which.RepoID)
+		where, args = append(where, `p.repo_id = ?`), append(args, which.RepoID)
+	}
+	if !which.Since.IsZero() {
+		where, args = append(where, `p.newest >= ?`), append(args, micros(which.Since))
 	}
 	return listNow(ctx, s.db, "read the logs", func(row scanner) (l logged, err error) {
-		err = row.Scan(&l.key, &l.id, &l.body)
+		err = row.Scan(&l.key, &l.id, &l.repoID, &l.body)
 		return l, err
-	}, `SELECT l.target_key, l.id, l.body FROM learning l WHERE `+strings.Join(where, ` AND `)+` ORDER BY l.target_key, l.id LIMIT ?`, append(args, logsAtOnce)...)
+	}, `SELECT p.target_key, l.id, l.repo_id, l.body FROM learning_logs p JOIN learning l ON l.target_key = p.target_key
+		WHERE `+strings.Join(where, ` AND `)+` ORDER BY p.target_key, l.id LIMIT ?`, append(args, logsAtOnce)...)
 }

@@ -51,7 +51,7 @@ func (s retention) Prune(ctx context.Context, before ports.Ages) (n int, err err
 		{oldWrites, []any{micros(reviews)}},
 		{oldDeliveries, []any{micros(deliveries)}},
 		{oldMarks, []any{goneMarks + "%", micros(deliveries)}},
-		{oldLogs, []any{micros(before.Learning), micros(before.Learning)}},
+		{oldLogs, []any{micros(before.Learning)}},
 		{freeLeases, nil},
 		{orphanedTexts, nil},
 		{orphanedFiles, nil},
@@ -136,9 +136,15 @@ var (
 	oldLogs = pruned{
 		what: "old logs",
 		find: `
-			SELECT DISTINCT l.target_key FROM learning l WHERE l.at < ?
-			AND NOT EXISTS (SELECT 1 FROM learning n WHERE n.target_key = l.target_key AND n.at >= ?)
+			SELECT l.target_key FROM learning_logs l WHERE l.newest < ?
 			AND NOT EXISTS (SELECT 1 FROM targets t WHERE t.key = l.target_key AND t.closed = 0)`,
+		delete: `DELETE FROM learning_logs WHERE target_key IN %s`,
+		batch:  50,
+	}
+	// oldEntries belong to no log any more.
+	oldEntries = pruned{
+		what:   "entries of old logs",
+		find:   `SELECT DISTINCT l.target_key FROM learning l WHERE NOT EXISTS (SELECT 1 FROM learning_logs p WHERE p.target_key = l.target_key)`,
 		delete: `DELETE FROM learning WHERE target_key IN %s`,
 		batch:  50,
 	}

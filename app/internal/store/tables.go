@@ -10,7 +10,7 @@ var targetTables = []string{"reviews", "review_files", "changed_files", "writes"
 
 // repositoryTables have a column repo_id. Their rows are deleted with the repository.
 // Tables that refer to others come first.
-var repositoryTables = []string{"good_layer_files", "good_layers", "repository_names", "deferred", "memory_votes", "memory_records", "memory_patterns", "repositories", "learning", "probations"}
+var repositoryTables = []string{"good_layer_files", "good_layers", "repository_names", "deferred", "memory_votes", "memory_records", "memory_patterns", "repositories", "learning_logs", "learning", "probations"}
 
 // otherTables have statements of their own, or hold no data of a repository.
 var otherTables = map[string]string{

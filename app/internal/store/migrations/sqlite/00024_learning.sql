@@ -8,14 +8,22 @@ CREATE TABLE learning (
     target_key TEXT NOT NULL,
     event      TEXT NOT NULL,
     repo_id    INTEGER NOT NULL,
-    repository TEXT NOT NULL, -- owner/name at the time
     at         INTEGER NOT NULL,
     body       TEXT NOT NULL, -- learning.Entry, JSON
     UNIQUE (target_key, event)
 ) STRICT;
 CREATE INDEX learning_log ON learning (target_key, id);
-CREATE INDEX learning_at ON learning (at);
-CREATE INDEX learning_repository ON learning (repo_id, at);
+
+-- What is in it of each pull request. repository is its newest owner/name, and newest the time of
+-- the newest entry.
+CREATE TABLE learning_logs (
+    target_key TEXT NOT NULL PRIMARY KEY,
+    repo_id    INTEGER NOT NULL,
+    repository TEXT NOT NULL,
+    newest     INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX learning_logs_repository ON learning_logs (repo_id, target_key);
+CREATE INDEX learning_logs_newest ON learning_logs (newest);
 
 -- The entry that a review adds to the log when it is published.
 ALTER TABLE reviews ADD COLUMN entry TEXT NOT NULL DEFAULT '';
@@ -29,4 +37,5 @@ ALTER TABLE verdicts ADD COLUMN said_at INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE verdicts DROP COLUMN said_at;
 ALTER TABLE commands DROP COLUMN written_at;
 ALTER TABLE reviews DROP COLUMN entry;
+DROP TABLE learning_logs;
 DROP TABLE learning;
