@@ -83,7 +83,7 @@ func (a *App) changeMemory(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		err = fmt.Errorf("read what is asked, by another version of reviewgate perhaps: %w", err)
 	} else {
-		answer.Answer, err = a.service.Keeper().Obey(ctx, ask)
+		answer.Answer, err = a.service.Keeper.Obey(ctx, ask)
 	}
 	if err != nil {
 		answer.Error = err.Error()

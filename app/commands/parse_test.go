@@ -128,7 +128,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		typed := append(c.Agents, c.Finding, string(c.Class), c.Reason, c.Subject, c.Record)
+		typed := slices.Concat(c.Agents, []string{c.Finding, string(c.Class), c.Reason, c.Subject, c.Record})
 		if c.Anyway {
 			typed = append(typed, "anyway")
 		}

@@ -123,7 +123,7 @@ func (s *Service) runOptions(ctx context.Context, r *reviewRun) run.Options {
 		Memory: func(ctx context.Context, f *pipeline.PRFacts, c *pipeline.Classification) (pipeline.Memory, error) {
 			m, err := s.decisions.Of(ctx, t, f)
 			if err == nil {
-				m.FalsePositives, m.Recurring, err = s.keeper.Snapshot(ctx, memory.View{
+				m.FalsePositives, m.Recurring, err = s.Keeper.Snapshot(ctx, memory.View{
 					Target: t, Config: r.src.InForce.Config, Facts: f, Classification: c, Read: readFile(r.src),
 				})
 			}

@@ -109,6 +109,7 @@ type Observer struct {
 // Service runs the use cases.
 type Service struct {
 	Options
+	Keeper      *memory.Keeper // decides what is remembered
 	retry       retry.Policy
 	leases      lease.Keeper
 	configs     *inforce.Configs
@@ -126,7 +127,6 @@ type Service struct {
 	commands    *commandrun.Runner
 	publisher   *publish.Publisher
 	decisions   *decisions.Decisions
-	keeper      *memory.Keeper
 	previewer   *backtest.Previewer
 	deleter     *retention.Deleter
 	probation   *probation.Finder
@@ -203,9 +203,9 @@ func (s *Service) build() {
 		PeopleReader: s.GitHub.PeopleReader,
 	}
 	s.scanned = &rereview.Scanned{Scans: s.Store.Scans, Interval: s.ScanInterval, Retry: s.retry}
-	s.keeper = memory.NewKeeper(s.Store, s.Pipeline, s.Log, s.Now)
+	s.Keeper = memory.NewKeeper(s.Store, s.Pipeline, s.Log, s.Now)
 	s.commands = &commandrun.Runner{
-		Configs: s.configs, Commands: s.Store.Commands, Keeper: s.keeper, History: s.Store.History, Targets: s.Store.Targets,
+		Configs: s.configs, Commands: s.Store.Commands, Keeper: s.Keeper, History: s.Store.History, Targets: s.Store.Targets,
 		PullReader: s.GitHub.PullReader, PeopleReader: s.GitHub.PeopleReader, CommentWriter: s.GitHub.CommentWriter, Learning: s.Store.Learning,
 		Retry: s.retry, Redact: s.Pipeline.Redact, Person: s.Person, Log: s.Log, Now: s.Now,
 	}
@@ -297,9 +297,6 @@ func (s *Service) storable(asks []ports.Ask) (kept []ports.Ask) {
 // NameWeakening logs where organisations' layers try to loosen the server's config; see
 // inforce.Configs.NameWeakening.
 func (s *Service) NameWeakening(ctx context.Context) error { return s.configs.NameWeakening(ctx) }
-
-// Keeper decides what is remembered.
-func (s *Service) Keeper() *memory.Keeper { return s.keeper }
 
 // Backfill is recovery.Finder.Backfill.
 func (s *Service) Backfill(ctx context.Context, p ports.OpenPull, shared, dry bool) (asked bool, err error) {

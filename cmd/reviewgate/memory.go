@@ -78,7 +78,7 @@ that were right; 2 the input can't be used; 3 the command could not finish.`,
 	add("show ID", "Show a record with its votes and its history", 1, (*memoryFlags).show, nil)
 	add("approve ID", "Make a record active", 1, (*memoryFlags).approve, func(f *memoryFlags, c *cobra.Command) {
 		c.Flags().BoolVar(&f.anyway, "anyway", false, "whatever it would have hidden in earlier reviews")
-		c.Flags().BoolVar(&f.organisation, "organisation", false, "for all repositories of the organisation")
+		c.Flags().BoolVar(&f.organisation, "everywhere", false, "for all repositories of the organisation")
 	})
 	add("revoke ID", "Revoke a record", 1, (*memoryFlags).revoke, nil)
 	add("export DIR", "Write what is remembered of a repository as markdown", 1, (*memoryFlags).export, func(f *memoryFlags, c *cobra.Command) {

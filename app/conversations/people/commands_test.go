@@ -113,7 +113,7 @@ const (
 
 // everyCommand lists the commands in the order in which they are given on one pull request.
 var everyCommand = []conversation{
-	{say: line("/review help"), takes: authors, says: "`/review dismiss <finding> <reason>`", calls: answer},
+	{say: line("/review help"), takes: authors, says: "`/review forget <M-id>`", calls: answer},
 	{say: line("/review status"), takes: authors, says: "Where this pull request stands", calls: answer},
 	{say: line("/review explain"), takes: authors, says: "Of this review's agents", calls: answer},
 	{say: line("/review explain store/client.go"), takes: authors, says: "Of this review, about `store/client.go`", calls: answer, again: true},

@@ -79,9 +79,9 @@ func (f memoryFixture) names(t *testing.T, which ports.MemoryFilter) (names []st
 	return names
 }
 
-func (f memoryFixture) patterns(t *testing.T, services []string, since time.Time, most int) (all []string) {
+func (f memoryFixture) patterns(t *testing.T, services []string, most int) (all []string) {
 	t.Helper()
-	some, err := f.MemoryPatterns(f.ctx, repoID, services, since, most)
+	some, err := f.MemoryPatterns(f.ctx, repoID, services, time.Time{}, most)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +280,7 @@ var memoryTests = ofMemory(map[string]func(*testing.T, memoryFixture){
 		r := stored("run-1", g, 1, "aaa")
 		r.Memory = ports.MemoryCounts{Hits: map[int64]int{id: 2, 999: 1}, Seen: []ports.MemoryPattern{pattern("store", "rule-a", 1), pattern("", "rule-b", 3), pattern("store", "rule-b", 0)}}
 		f.save(t, r, false)
-		if got := f.patterns(t, nil, time.Time{}, 0); len(got) > 0 {
+		if got := f.patterns(t, nil, 0); len(got) > 0 {
 			t.Errorf("before it is published: %v", got)
 		}
 		published := f.clock.Now()
@@ -294,7 +294,7 @@ var memoryTests = ofMemory(map[string]func(*testing.T, memoryFixture){
 			t.Errorf("hits %d, used %s", got.Hits, got.Used)
 		}
 		want := []string{"/rule-b 3", "store/rule-a 1", "store/rule-b 0"}
-		if diff := cmp.Diff(want, f.patterns(t, nil, time.Time{}, 0)); diff != "" {
+		if diff := cmp.Diff(want, f.patterns(t, nil, 0)); diff != "" {
 			t.Errorf("patterns (-want +got):\n%s", diff)
 		}
 
@@ -308,7 +308,7 @@ var memoryTests = ofMemory(map[string]func(*testing.T, memoryFixture){
 		if err != nil || len(all) != 1 || all[0].Frequency != 5 || all[0].Title != "Newer" || all[0].Example != "c.go:1" || all[0].Rule != "rule-a" || all[0].Severity != pipeline.SeverityMajor {
 			t.Errorf("seen since: %+v, %v", all, err)
 		}
-		if diff := cmp.Diff([]string{"store/rule-a 5", "/rule-b 3"}, f.patterns(t, []string{"store", ""}, time.Time{}, 1)); diff != "" {
+		if diff := cmp.Diff([]string{"store/rule-a 5", "/rule-b 3"}, f.patterns(t, []string{"store", ""}, 1)); diff != "" {
 			t.Errorf("one of each service (-want +got):\n%s", diff)
 		}
 		for _, s := range []string{"unpublished", "dropped"} {
@@ -319,7 +319,7 @@ var memoryTests = ofMemory(map[string]func(*testing.T, memoryFixture){
 		if err := f.DropReview(f.ctx, "dropped"); err != nil {
 			t.Fatal(err)
 		}
-		if got := f.patterns(t, nil, time.Time{}, 0); len(got) != 3 {
+		if got := f.patterns(t, nil, 0); len(got) != 3 {
 			t.Errorf("with a review that was not published: %v", got)
 		}
 	},
@@ -373,7 +373,7 @@ var memoryTests = ofMemory(map[string]func(*testing.T, memoryFixture){
 		_, err := f.MemoryRecord(f.ctx, id)
 		wantErr(t, "without the repository", err, ports.ErrNotFound)
 		log, err := f.MemoryLog(f.ctx, r, 9)
-		if err != nil || len(log) > 0 || len(f.patterns(t, nil, time.Time{}, 0)) > 0 {
+		if err != nil || len(log) > 0 || len(f.patterns(t, nil, 0)) > 0 {
 			t.Errorf("what is left: %v, %v", log, err)
 		}
 		if got := f.recordOf(t, kept); len(got.Votes) != 1 {
