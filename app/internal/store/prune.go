@@ -52,6 +52,7 @@ func (s retention) Prune(ctx context.Context, before ports.Ages) (n int, err err
 		{oldDeliveries, []any{micros(deliveries)}},
 		{oldMarks, []any{goneMarks + "%", micros(deliveries)}},
 		{oldLogs, []any{micros(before.Learning)}},
+		{oldEntries, nil},
 		{freeLeases, nil},
 		{orphanedTexts, nil},
 		{orphanedFiles, nil},

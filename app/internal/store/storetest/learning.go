@@ -69,7 +69,7 @@ var learningTests = map[string]func(*testing.T, *fixture){
 		}
 		log, err := f.Log(f.ctx, g.Key())
 		want := observed("run-1", g, "aaa").Entry
-		want.At = f.clock.Now()
+		want.At, want.RepositoryID = f.clock.Now(), repoID
 		if diff := cmp.Diff([]learning.Entry{*want}, log, cmpopts.EquateEmpty()); err != nil || diff != "" {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
