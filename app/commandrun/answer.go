@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/reviewgate/reviewgate/app/analytics"
 	"github.com/reviewgate/reviewgate/app/ports"
@@ -72,14 +73,27 @@ func (cr *commandRun) status(ctx context.Context) (verdict, error) {
 	if l := state.FixLoop; l.Begun() || l.Status != fixloop.Pending {
 		st.Loop = &render.LoopStatus{Status: l.Status, Attempt: l.Attempt, Max: l.Max, Turns: l.Turns}
 	}
-	if st.Lately, err = analytics.Lately(ctx, cr.Learning, cr.Target.RepoID, st.At); err != nil {
-		return verdict{}, fmt.Errorf("read what became of the repository's findings: %w", err)
-	}
+	st.Lately = cr.lately(ctx)
 	st.Decisions = verdicts(decidedOn(all, m), m)
 	if more := len(st.Decisions) - maxStatusDecisions; more > 0 {
 		st.Decisions, st.More = st.Decisions[:maxStatusDecisions], more
 	}
 	return answered(render.Notice{Kind: render.NoticeStatus, Status: &st}), nil
+}
+
+// latelyTime is how long a status waits for what became of the repository's findings.
+const latelyTime = 2 * time.Second
+
+// lately returns what became of the repository's findings, or nil if that can't be read in time: the
+// rest of the status is worth more.
+func (cr *commandRun) lately(ctx context.Context) *render.Lately {
+	ctx, cancel := context.WithTimeout(ctx, latelyTime)
+	defer cancel()
+	l, err := analytics.Lately(ctx, cr.Learning, cr.Target.RepoID, cr.Now())
+	if err != nil {
+		cr.Log.Warn().EmbedObject(cr.Target).Err(err).Msg("status without what became of the repository's findings")
+	}
+	return l
 }
 
 // verdicts returns the decisions about findings, one for each finding.

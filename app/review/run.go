@@ -190,8 +190,15 @@ func (s *Service) store(ctx context.Context, r *reviewRun) error {
 	if stored.Memory, err = countsOf(ctx, s.Store.History, state.Target, &stored); err != nil {
 		return err
 	}
-	if stored.Entry, err = entryOf(ctx, s.Store.Learning, state.Target, &stored, r.src.InForce.Config); err != nil {
+	err = panics.Guard(func() (err error) {
+		stored.Entry, err = entryOf(ctx, s.Store.Learning, state.Target, &stored, r.src.InForce.Config)
 		return err
+	})
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	if err != nil { // no review fails because of what is only counted
+		s.Log.Error().EmbedObject(jobcontext.Of(ctx)).Err(err).Msg("review left out of the log for analytics")
 	}
 	if err := s.Store.SaveReview(ctx, r.lease, stored); err != nil {
 		return fmt.Errorf("store the review: %w", err)
