@@ -42,6 +42,7 @@ type BacktestedReview struct {
 const (
 	PeopleOverrode  = "overrode"
 	PeopleDismissed = "dismissed it"
+	PeopleAccepted  = "accepted it"
 	PeopleFixed     = "fixed it"
 	PeopleMerged    = "merged as it was"
 	PeopleClosed    = "closed without merging"

@@ -45,6 +45,7 @@ type pending struct {
 	Change
 	ids                 map[string]bool // of the findings that decide
 	overrode, dismissed bool
+	accepted            bool
 	there               bool   // in the newest review
 	newest              string // its head
 }
@@ -142,6 +143,7 @@ func (p *pending) note(s *ports.StoredReview) {
 	if memory.ByHand != nil && memory.ByHand.Action == pipeline.HandOverride && s.HeadSHA == p.Head {
 		p.overrode = true
 	}
+	p.accepted = p.accepted || slices.ContainsFunc(memory.Accepted, func(a pipeline.Acceptance) bool { return a.Ignore == "" && p.ids[a.Fingerprint] })
 	p.dismissed = p.dismissed || slices.ContainsFunc(memory.Dismissed, func(d pipeline.Dismissal) bool { return p.ids[d.Fingerprint] })
 }
 
@@ -205,6 +207,8 @@ func (p *pending) people(how ports.PullEnd) People {
 		return PeopleOverrode
 	case p.dismissed:
 		return PeopleDismissed
+	case p.accepted:
+		return PeopleAccepted
 	case p.newest != p.Head && !p.there:
 		return PeopleFixed
 	}

@@ -70,6 +70,7 @@ type People string
 const (
 	PeopleOverrode  People = pipeline.PeopleOverrode
 	PeopleDismissed People = pipeline.PeopleDismissed
+	PeopleAccepted  People = pipeline.PeopleAccepted
 	PeopleFixed     People = pipeline.PeopleFixed
 	PeopleMerged    People = pipeline.PeopleMerged
 	PeopleClosed    People = pipeline.PeopleClosed

@@ -60,7 +60,7 @@ func (s sections) backtestedReview(r *pipeline.BacktestedReview) safe {
 // peopleWord returns what people did if it is one of the known texts, and nothing otherwise.
 func peopleWord(people string) word {
 	switch people {
-	case pipeline.PeopleOverrode, pipeline.PeopleDismissed, pipeline.PeopleFixed, pipeline.PeopleMerged, pipeline.PeopleClosed, pipeline.PeopleEnded, pipeline.PeopleNothing:
+	case pipeline.PeopleOverrode, pipeline.PeopleDismissed, pipeline.PeopleAccepted, pipeline.PeopleFixed, pipeline.PeopleMerged, pipeline.PeopleClosed, pipeline.PeopleEnded, pipeline.PeopleNothing:
 		return word(people)
 	}
 	return ""

@@ -183,7 +183,7 @@ func (w *world) backtestAfterTen() {
 	for _, c := range report.Passing {
 		people[c.People]++
 	}
-	want := map[backtest.People]int{pipeline.PeopleFixed: 1, pipeline.PeopleOverrode: 1, pipeline.PeopleDismissed: 1, pipeline.PeopleClosed: 1, pipeline.PeopleNothing: 2}
+	want := map[backtest.People]int{pipeline.PeopleFixed: 1, pipeline.PeopleOverrode: 1, pipeline.PeopleDismissed: 1, pipeline.PeopleAccepted: 1, pipeline.PeopleClosed: 1, pipeline.PeopleNothing: 1}
 	if diff := cmp.Diff(want, people); diff != "" {
 		w.Errorf("what people did (-want +got):\n%s", diff)
 	}
