@@ -196,9 +196,9 @@ func (t *tally) reviews(h *learning.History) {
 		return
 	}
 	t.PullRequests++
+	t.fixIterations += attempts
 	if failed {
 		t.Failed++
-		t.fixIterations += attempts
 	}
 	t.green(h)
 }
@@ -251,29 +251,48 @@ func (t *tally) green(h *learning.History) {
 	if first.At.Before(t.Since) || !first.Review.Decision.Blocks() {
 		return
 	}
-	var at time.Time
-	note := func(e *learning.Entry) {
-		if at.IsZero() || e.At.Before(at) {
-			at = e.At
-		}
-	}
+	at := overridden(h.Decisions)
 	for _, e := range h.Reviews {
 		if !e.Review.Decision.Blocks() {
-			note(e)
+			at = earlier(at, e.At)
 			break
 		}
 	}
-	for _, e := range h.Decisions {
-		if e.Decided.Action == learning.Overrode {
-			note(e)
+	switch {
+	case !at.IsZero():
+		t.Green.PullRequests++
+		t.greens = append(t.greens, seconds(at.Sub(first.At)))
+	case h.End != learning.KindClosed: // whoever gives a change up does not wait for it
+		t.Green.NotYet++
+	}
+}
+
+// overridden returns the time of the first override of a head that no later reject of that head took
+// back, or the zero time. Decisions are in the order of time.
+func overridden(decisions []*learning.Entry) (at time.Time) {
+	type head struct{ sha, base string }
+	standing := map[head]time.Time{}
+	for _, e := range decisions {
+		of := head{e.Decided.HeadSHA, e.Decided.BaseRef}
+		switch e.Decided.Action {
+		case learning.Overrode:
+			standing[of] = earlier(standing[of], e.At)
+		case learning.Rejected:
+			delete(standing, of)
 		}
 	}
-	if at.IsZero() {
-		t.Green.NotYet++
-		return
+	for _, t := range standing {
+		at = earlier(at, t)
 	}
-	t.Green.PullRequests++
-	t.greens = append(t.greens, seconds(at.Sub(first.At)))
+	return at
+}
+
+// earlier returns the earlier of two times. The zero time is none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // finding takes in a finding.
@@ -284,11 +303,9 @@ func (t *tally) finding(h *learning.History, f *learning.Followed) {
 			t.take(ByAgent, key{name: agent}, f)
 		}
 	}
-	for i, m := range f.Models {
-		if !madeBy(f.Models[:i], m.Model) {
-			t.take(ByModel, key{name: m.Model}, f)
-			t.take(byPart, key{name: m.Model, prompt: f.Prompt, category: f.Category}, f)
-		}
+	for _, m := range f.FoundBy {
+		t.take(ByModel, key{name: m.Model}, f)
+		t.take(byPart, key{name: m.Model, prompt: f.Prompt, category: f.Category}, f)
 	}
 	t.take(ByRule, key{name: f.Rule, agent: f.Agent}, f)
 	t.take(ByCategory, key{name: f.Category}, f)
@@ -337,7 +354,7 @@ func (t *tally) take(by By, k key, f *learning.Followed) {
 
 // calibrate compares the confidence that each model stated for a finding with whether it is right.
 func (t *tally) calibrate(f *learning.Followed, right int) {
-	for _, m := range f.Models {
+	for _, m := range f.FoundBy {
 		if m.Confidence <= 0 {
 			continue
 		}
@@ -350,37 +367,40 @@ func (t *tally) calibrate(f *learning.Followed, right int) {
 	}
 }
 
-// missed counts the models that did not make a right finding although they were asked about it as
-// those that made it were.
+// missed counts the models that never made a right finding, although the review that showed it first
+// asked them about it in the same way as those that made it then.
 func (t *tally) missed(f *learning.Followed) {
-	if len(f.Models) == 0 {
+	was := f.ShownFirst // lines move with later pushes, and so do questions
+	if len(was.Models) == 0 || was.First <= 0 {
 		return
 	}
-	in := f.FoundIn()
-	was := &f.Finding
-	for i := range in.Findings { // lines move with later pushes
-		if in.Findings[i].ID == f.ID {
-			was = &in.Findings[i]
+	asked := f.FoundIn().Asked
+	var questions []question // in answer to which it was found
+	for i := range asked {
+		a := &asked[i]
+		if a.Stage == was.Stage && madeBy(was.Models, a.Model) && (a.Agent == was.Agent || slices.Contains(was.Others, a.Agent)) {
+			questions = append(questions, questionOf(a))
 		}
 	}
-	if was.First <= 0 {
-		return
-	}
-	var lists, models []string // the checklists by which it was found; who missed it
-	for i := range in.Asked {
-		a := &in.Asked[i]
-		if a.Stage == was.Stage && madeBy(f.Models, a.Model) && (a.Agent == was.Agent || slices.Contains(was.Others, a.Agent)) {
-			lists = append(lists, a.Checklist)
-		}
-	}
-	for i := range in.Asked {
-		a := &in.Asked[i]
-		if a.Stage == was.Stage && !madeBy(f.Models, a.Model) && !slices.Contains(models, a.Model) &&
-			slices.Contains(lists, a.Checklist) && contains(a.Lines, was.Path, was.First, max(was.First, was.Last)) {
-			models = append(models, a.Model)
+	var who []string
+	for i := range asked {
+		a := &asked[i]
+		if a.Stage == was.Stage && !madeBy(f.FoundBy, a.Model) && !slices.Contains(who, a.Model) &&
+			slices.Contains(questions, questionOf(a)) && contains(a.Lines, was.Path, was.First, max(was.First, was.Last)) {
+			who = append(who, a.Model)
 			t.group(ByModel, key{name: a.Model}).missed++
 		}
 	}
+}
+
+// question tells apart what models are asked for: a checklist, or what an agent without one is for.
+type question struct{ checklist, agent string }
+
+func questionOf(a *learning.Asked) question {
+	if a.Checklist == "" {
+		return question{agent: a.Agent}
+	}
+	return question{checklist: a.Checklist}
 }
 
 func madeBy(models []learning.Stated, model string) bool {
@@ -454,8 +474,8 @@ func (t *tally) merge(o *tally) {
 // summary returns what was counted, in order.
 func (t *tally) summary() *Summary {
 	s := &Summary{Since: t.Since, By: t.By, Totals: t.Totals}
-	if t.Failed > 0 {
-		mean := float64(t.fixIterations) / float64(t.Failed)
+	if t.PullRequests > 0 {
+		mean := float64(t.fixIterations) / float64(t.PullRequests)
 		s.Totals.AverageFixIterations = &mean
 	}
 	s.Totals.Green.MedianSeconds, s.Totals.Green.P90Seconds = median(t.greens), p90(t.greens)
