@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -198,5 +199,26 @@ func TestShare(t *testing.T) {
 		if math.Abs(s.Low-tt.low) > 0.0005 || math.Abs(s.High-tt.high) > 0.0005 {
 			t.Errorf("%d of %d: %s", tt.part, tt.of, fmt.Sprint(*s))
 		}
+	}
+}
+
+// A repository that was renamed has one row, with its newest name.
+func TestRenamedRepository(t *testing.T) {
+	t.Parallel()
+	log := func(id int64, name string, number int) []learning.Entry {
+		s := tell(name, number)
+		s.base.RepositoryID = id
+		return s.review("pass", nil).log
+	}
+	logs := [][]learning.Entry{log(1, "acme/shop", 1), log(1, "acme/store", 3), log(1, "acme/shop", 2), log(2, "acme/shop", 4), log(0, "acme/web", 5)}
+	for range 2 {
+		got := map[string]int{}
+		for _, r := range summarised(t, logs, Options{By: ByRepository}).Tables[0].Rows {
+			got[r.Name] += *r.Reviews
+		}
+		if len(got) != 3 || got["acme/store"] != 3 || got["acme/shop"] != 1 || got["acme/web"] != 1 {
+			t.Errorf("reviews by repository: %v", got)
+		}
+		slices.Reverse(logs)
 	}
 }

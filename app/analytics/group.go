@@ -8,10 +8,14 @@ import (
 )
 
 // key tells the groups of a table apart.
-type key struct{ name, agent, prompt, category string }
+type key struct {
+	name, agent, prompt, category string
+	repository                    int64 // whose name is only known at the end
+}
 
 func (a key) compare(b key) int {
-	return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.agent, b.agent), cmp.Compare(a.prompt, b.prompt), cmp.Compare(a.category, b.category))
+	return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.agent, b.agent), cmp.Compare(a.prompt, b.prompt), cmp.Compare(a.category, b.category),
+		cmp.Compare(a.repository, b.repository))
 }
 
 // verdict is the judgement on a group in one pull request. A greater one replaces a smaller one.

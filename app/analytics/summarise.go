@@ -101,6 +101,17 @@ type tally struct {
 	issues    map[issue]int // pull requests
 	services  map[string]int
 	nowIssues map[issue]bool
+	names     map[int64]nameAt // of repositories
+}
+
+// nameAt is the name that a repository had at a time.
+type nameAt struct {
+	name string
+	at   time.Time
+}
+
+func (n nameAt) newer(o nameAt) bool {
+	return cmp.Or(n.at.Compare(o.at), cmp.Compare(n.name, o.name)) > 0
 }
 
 // issue is a rule or a category in a service.
@@ -109,7 +120,7 @@ type issue struct{ service, rule, category string }
 func newTally(o Options) *tally {
 	t := &tally{
 		Options: o, tables: map[By]map[key]*group{}, bins: map[string]*[10]Bin{}, issues: map[issue]int{}, services: map[string]int{},
-		nowIssues: map[issue]bool{},
+		nowIssues: map[issue]bool{}, names: map[int64]nameAt{},
 	}
 	for _, by := range []By{ByModel, ByAgent, ByRule, byPart, cmp.Or(o.By, ByRule)} {
 		t.tables[by] = map[key]*group{}
@@ -185,11 +196,11 @@ func (t *tally) reviews(h *learning.History) {
 		}
 		for _, s := range orNone(r.Services) {
 			t.services[s]++
-			t.review(ByService, s)
+			t.review(ByService, key{name: s})
 		}
-		t.review(ByRepository, h.Repository)
+		t.review(ByRepository, t.repository(h))
 		if t.tables[ByWeek] != nil {
-			t.review(ByWeek, week(e.At))
+			t.review(ByWeek, key{name: week(e.At)})
 		}
 	}
 	if !any {
@@ -231,9 +242,26 @@ func (a *Automatic) count(what pipeline.AutoDecision) {
 	}
 }
 
-func (t *tally) review(by By, name string) {
-	if g := t.group(by, key{name: name}); g != nil {
+func (t *tally) review(by By, k key) {
+	if g := t.group(by, k); g != nil {
 		g.reviews++
+	}
+}
+
+// repository returns the key of a pull request's repository, and remembers its name. A repository that
+// was renamed has one row, with its newest name.
+func (t *tally) repository(h *learning.History) key {
+	last := h.Reviews[len(h.Reviews)-1]
+	if last.RepositoryID == 0 {
+		return key{name: h.Repository}
+	}
+	t.name(last.RepositoryID, nameAt{h.Repository, last.At})
+	return key{repository: last.RepositoryID}
+}
+
+func (t *tally) name(repository int64, n nameAt) {
+	if n.newer(t.names[repository]) {
+		t.names[repository] = n
 	}
 }
 
@@ -309,7 +337,9 @@ func (t *tally) finding(h *learning.History, f *learning.Followed) {
 	}
 	t.take(ByRule, key{name: f.Rule, agent: f.Agent}, f)
 	t.take(ByCategory, key{name: f.Category}, f)
-	t.take(ByRepository, key{name: h.Repository}, f)
+	if t.tables[ByRepository] != nil {
+		t.take(ByRepository, t.repository(h), f)
+	}
 	if t.tables[ByWeek] != nil {
 		t.take(ByWeek, key{name: week(f.FirstAt)}, f)
 	}
@@ -469,6 +499,9 @@ func (t *tally) merge(o *tally) {
 	for s, n := range o.services {
 		t.services[s] += n
 	}
+	for id, n := range o.names {
+		t.name(id, n)
+	}
 }
 
 // summary returns what was counted, in order.
@@ -480,6 +513,11 @@ func (t *tally) summary() *Summary {
 	}
 	s.Totals.Green.MedianSeconds, s.Totals.Green.P90Seconds = median(t.greens), p90(t.greens)
 	s.Totals.CostUSD = dollars(t.cost)
+	for k, g := range t.tables[ByRepository] {
+		if k.repository != 0 {
+			g.name = t.names[k.repository].name
+		}
+	}
 	for _, g := range t.tables[ByRule] {
 		s.Totals.Blocking.add(g.blocking)
 		s.Totals.Other.add(g.other)
