@@ -18,7 +18,6 @@ type HintKind string
 
 // The kinds of hints.
 const (
-	HintProbation      HintKind = "probation"
 	HintFalsePositives HintKind = "false_positives" // of a model
 	HintMissed         HintKind = "missed"          // by a model
 	HintFixIterations  HintKind = "fix_iterations"
@@ -34,28 +33,15 @@ const (
 	hintPulls         = 5 // pull requests for an average
 	hintIssuePulls    = 5
 	maxHintsOfAKind   = 5
-	maxProbationHints = 20
 )
 
 // hints says what stands out, the most urgent first.
 func (s *Summary) hints() (out []Hint) {
 	of := map[HintKind]int{}
 	add := func(kind HintKind, format string, args ...any) {
-		most := maxHintsOfAKind
-		if kind == HintProbation {
-			most = maxProbationHints
-		}
-		if of[kind]++; of[kind] <= most {
+		if of[kind]++; of[kind] <= maxHintsOfAKind {
 			out = append(out, Hint{kind, fmt.Sprintf(format, args...)})
 		}
-	}
-	for _, c := range s.Probation {
-		what := "The rule " + named(c.Rule) + " of " + named(c.Agent)
-		if c.Rule == "" {
-			what = "The agent " + named(c.Agent)
-		}
-		add(HintProbation, "%s was right in %d of %d pull requests in which it was judged, by %d people. Set its mode to evaluate until it is better.",
-			what, c.Right, c.Judged.Judged, c.People)
 	}
 	for i := range s.models {
 		m := &s.models[i]

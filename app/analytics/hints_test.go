@@ -1,34 +1,12 @@
 package analytics
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 )
-
-// A rule is proposed from 20 pull requests on, if three people judged it, and if even the upper end
-// of the interval is below the bar. Wilson's interval of 5 in 20 ends at 0.469, that of 6 at 0.519.
-func TestProbation(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		judged, right, people int
-		bar                   float64
-		want                  bool
-	}{
-		{20, 5, 3, 0.5, true},
-		{20, 6, 3, 0.5, false},
-		{20, 6, 3, 0.52, true},
-		{20, 5, 2, 0.5, false},
-		{19, 0, 3, 0.5, false},
-		{0, 0, 0, 0.5, false},
-	} {
-		c, got := Probation(Judged{Rule: "R", Judged: tt.judged, Right: tt.right, People: tt.people}, tt.bar)
-		if got != tt.want {
-			t.Errorf("%+v: %v, %+v", tt, got, c)
-		}
-	}
-}
 
 func TestPrecisionIsHidden(t *testing.T) {
 	t.Parallel()
@@ -71,9 +49,6 @@ func TestHints(t *testing.T) {
 		{"few pull requests", Summary{Totals: average(2, 4)}, ""},
 		{"an issue", Summary{Services: issue(5)}, "sec-sql-01 keeps coming up in the service cart: it was found in 5 pull requests."},
 		{"a rare issue", Summary{Services: issue(4)}, ""},
-		{"a rule", Summary{Probation: pipeline.List[Candidate]{{Judged: Judged{Rule: "R", Agent: "quality", Judged: 25, Right: 3, People: 4}}}},
-			"The rule R of quality was right in 3 of 25 pull requests in which it was judged, by 4 people."},
-		{"an agent", Summary{Probation: pipeline.List[Candidate]{{Judged: Judged{Agent: "quality", Judged: 25, Right: 3, People: 4}}}}, "The agent quality was right in 3 of 25"},
 	} {
 		got := tt.s.hints()
 		if tt.want == "" && len(got) == 0 {
@@ -83,8 +58,8 @@ func TestHints(t *testing.T) {
 			t.Errorf("%s: %+v, want %q", tt.name, got, tt.want)
 		}
 	}
-	many := Summary{Probation: make(pipeline.List[Candidate], 30)}
-	if got := many.hints(); len(got) != maxProbationHints {
+	many := Summary{models: slices.Repeat(pipeline.List[Row]{model(0, 20, 0)}, 30)}
+	if got := many.hints(); len(got) != maxHintsOfAKind {
 		t.Errorf("%d hints of a kind", len(got))
 	}
 }

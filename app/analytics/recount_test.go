@@ -1,7 +1,6 @@
 package analytics
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -644,49 +643,6 @@ func (c recount) calibration(got []Calibration) {
 	c.equal("calibration", got, want)
 }
 
-// probation names the rules and agents that are to be proposed.
-func (c recount) probation(got []Candidate, bar float64) {
-	var want []string
-	check := func(name string, in has) {
-		judged, good, people := 0, 0, map[string]bool{}
-		for i := range c.pulls {
-			bad, ok := false, false
-			for _, f := range shownOnes(c.of(&c.pulls[i], in)) {
-				others := f.Judged != nil && !f.Judged.Judged.Own
-				bad = bad || isWrong(f) && others
-				ok = ok || f.Outcome == "fixed" || f.Outcome == "accepted" && others
-				if others && (isWrong(f) || f.Outcome == "accepted") {
-					people[f.Judged.Judged.Person] = true
-				}
-			}
-			if bad || ok {
-				judged++
-			}
-			if ok && !bad {
-				good++
-			}
-		}
-		if judged >= 20 && len(people) >= 3 {
-			if _, high := learning.Wilson(good, judged); high < bar {
-				want = append(want, fmt.Sprint(name, " ", judged, good, len(people)))
-			}
-		}
-	}
-	for _, agent := range []string{"quality", "spec", "security"} {
-		check("/"+agent, c.group(ByAgent, Row{Name: agent}))
-		for _, rule := range []string{"R1", "R2"} {
-			check(rule+"/"+agent, c.group(ByRule, Row{Name: rule, Agent: agent}))
-		}
-	}
-	var have []string
-	for _, p := range got {
-		have = append(have, fmt.Sprint(p.Rule, "/", p.Agent, " ", p.Judged.Judged, p.Right, p.People))
-	}
-	slices.Sort(have)
-	slices.Sort(want)
-	c.equal("probation", have, want)
-}
-
 func (c recount) services(got []Service) {
 	var want []Service
 	for _, name := range []string{"cart", "web"} {
@@ -722,14 +678,13 @@ func (c recount) services(got []Service) {
 // Every number equals what a slow and obvious count gives, and no order of the logs changes anything.
 func TestSummaryIsRight(t *testing.T) {
 	t.Parallel()
-	candidates, precisions, missed := 0, 0, 0
+	precisions, missed := 0, 0
 	for i, by := range append(Tables(), "") {
-		o := Options{By: by, Bar: 0.9}
+		o := Options{By: by}
 		if i%2 > 0 {
 			o.Since = begin.Add(20 * 24 * time.Hour)
 		}
 		s := checkSummary(t, drawLogs(uint64(i), 600), o)
-		candidates += len(s.Probation)
 		for _, m := range s.models {
 			missed += *m.Missed
 		}
@@ -737,15 +692,15 @@ func TestSummaryIsRight(t *testing.T) {
 			precisions++
 		}
 	}
-	if candidates == 0 || precisions == 0 || missed == 0 {
-		t.Errorf("the logs have %d candidates for evaluation, %d precisions and %d missed findings", candidates, precisions, missed)
+	if precisions == 0 || missed == 0 {
+		t.Errorf("the logs have %d precisions and %d missed findings", precisions, missed)
 	}
 }
 
 func TestDrawnSummaryIsRight(t *testing.T) {
 	t.Parallel()
 	sample.Check(t, func(t *rapid.T) {
-		o := Options{By: rapid.SampledFrom(append(Tables(), "")).Draw(t, "by"), Bar: rapid.Float64Range(0, 1).Draw(t, "bar")}
+		o := Options{By: rapid.SampledFrom(append(Tables(), "")).Draw(t, "by")}
 		if rapid.Bool().Draw(t, "of a period") {
 			o.Since = begin.Add(20 * 24 * time.Hour)
 		}
@@ -767,7 +722,6 @@ func checkSummary(t rapid.TB, logs [][]learning.Entry, o Options) *Summary {
 		c.table(table)
 	}
 	c.calibration(got.Calibration)
-	c.probation(got.Probation, cmp.Or(o.Bar, ProbationBar))
 	c.services(got.Services)
 
 	slices.Reverse(logs)

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies/learning"
 )
@@ -20,8 +21,8 @@ import (
 type Options struct {
 	Since time.Time // only reviews and findings of this time or later
 	By    By        // the only table; empty: models, agents and rules
-	// Bar is the precision below which a rule is proposed for evaluation; 0: ProbationBar.
-	Bar float64
+	// Probation is what the server found on probation, which the summary repeats.
+	Probation []ports.RepositoryProbation
 }
 
 // A worker takes this many logs at a time.
@@ -537,7 +538,9 @@ func (t *tally) summary() *Summary {
 		s.Tables = pipeline.List[Table]{{t.By, t.rows(t.By)}}
 	}
 	s.Calibration = t.calibration()
-	s.Probation = t.probation()
+	for i := range t.Probation {
+		s.Probation = append(s.Probation, candidate(&t.Probation[i]))
+	}
 	s.Services = t.common()
 	s.Hints = s.hints()
 	return s
@@ -577,29 +580,6 @@ func (t *tally) calibration() (out pipeline.List[Calibration]) {
 		}
 		out = append(out, c)
 	}
-	return out
-}
-
-// probation returns the rules and agents that are proposed for evaluation, the worst first.
-func (t *tally) probation() (out pipeline.List[Candidate]) {
-	bar := cmp.Or(t.Bar, ProbationBar)
-	for _, by := range []By{ByRule, ByAgent} {
-		for _, g := range t.tables[by] {
-			j := Judged{Agent: g.name, Judged: g.judged, Right: g.right, People: len(g.people)}
-			if by == ByRule {
-				j.Rule, j.Agent = g.name, g.agent
-			}
-			if by == ByRule && j.Rule == "" {
-				continue // the agent's row is about these
-			}
-			if c, is := Probation(j, bar); is {
-				out = append(out, c)
-			}
-		}
-	}
-	slices.SortFunc(out, func(a, b Candidate) int {
-		return cmp.Or(cmp.Compare(a.Precision.High, b.Precision.High), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Agent, b.Agent))
-	})
 	return out
 }
 

@@ -1,8 +1,10 @@
 package analytics
 
 import (
+	"math"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies/learning"
 )
@@ -36,7 +38,7 @@ type Summary struct {
 	Tables pipeline.List[Table] `json:"tables"` // of models, agents and rules, or the one that By names
 	// Calibration has a row for each model that stated its confidence.
 	Calibration pipeline.List[Calibration] `json:"calibration"`
-	Probation   pipeline.List[Candidate]   `json:"probation"`
+	Probation   pipeline.List[Candidate]   `json:"probation"` // as the server found it last, whatever Since is
 	Services    pipeline.List[Service]     `json:"services"`
 
 	models pipeline.List[Row] // whatever By is
@@ -270,6 +272,27 @@ type Bin struct {
 	Judged int     `json:"judged"`
 	Right  int     `json:"right"`
 	Share  *Share  `json:"share"` // null without any
+}
+
+// Candidate is a rule or an agent that people of a repository judge wrong too often.
+type Candidate struct {
+	Repository string              `json:"repository"`
+	Kind       ports.ProbationKind `json:"kind"`
+	ID         string              `json:"id"`
+	Judged     int                 `json:"judged"` // pull requests of the last year
+	Right      int                 `json:"right"`
+	People     int                 `json:"people"`    // who dismissed its findings as false positives, none an author of the change
+	Precision  Share               `json:"precision"` // of the pull requests that were judged
+	FoundAt    time.Time           `json:"found_at"`
+}
+
+func candidate(p *ports.RepositoryProbation) Candidate {
+	right := int(math.Round(p.Precision * float64(p.Judged)))
+	c := Candidate{Repository: p.Repository, Kind: p.Kind, ID: p.ID, Judged: p.Judged, Right: right, People: p.People, FoundAt: p.Since}
+	if s := newShare(right, p.Judged); s != nil {
+		c.Precision = *s
+	}
+	return c
 }
 
 // Service is a service with what keeps being found in it.

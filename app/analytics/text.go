@@ -25,6 +25,12 @@ func Text(s *Summary) string {
 			wrapped(&b, "  - ", shown(h.Text))
 		}
 	}
+	if s.By == "" && len(s.Probation) > 0 {
+		b.WriteString("\nCandidates for probation\n")
+		for _, c := range s.probation() {
+			wrapped(&b, "  - ", shown(c))
+		}
+	}
 	if s.By == "" {
 		section(&b, "Reviews", s.Totals.reviews())
 		section(&b, "Findings", s.Totals.findings())

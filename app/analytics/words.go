@@ -3,6 +3,7 @@ package analytics
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -88,6 +89,29 @@ func (t *Totals) findings() []fact {
 		all = append(all, fact{"precision", p})
 	}
 	return all
+}
+
+// maxCandidates bounds the candidates for probation that a person reads. All are in JSON.
+const maxCandidates = 20
+
+// probation says what is a candidate for probation, a sentence each.
+func (s *Summary) probation() (out []string) {
+	for i := range s.Probation {
+		if i == maxCandidates {
+			return append(out, "and "+strconv.Itoa(len(s.Probation)-i)+" more: --format json has all")
+		}
+		c := &s.Probation[i]
+		out = append(out, fmt.Sprintf("The %s %s of %s was right in %d of %s in which it was judged. %s, none an author of the change, dismissed its findings as false positives.",
+			c.Kind, named(c.ID), named(c.Repository), c.Right, count(c.Judged, "pull request"), people(c.People)))
+	}
+	return out
+}
+
+func people(n int) string {
+	if n == 1 {
+		return "1 person"
+	}
+	return fmt.Sprintf("%d people", n)
 }
 
 // precisions says how often findings were right, blocking ones and others apart.
