@@ -16,7 +16,8 @@ const (
 	ProbationAgent ProbationKind = "agent"
 )
 
-// Probation is a rule or an agent that people of a repository judge wrong too often.
+// Probation is a rule or an agent that people of a repository judge wrong too often, and about which
+// nobody has answered.
 type Probation struct {
 	Kind ProbationKind
 	ID   string

@@ -160,9 +160,9 @@ func (j *judged) tally() tally {
 }
 
 // tooOften returns what is wrong too often, rules first and of each kind the worst first, each at most
-// once. judgeable reports whether a rule of an agent, or an agent with an empty rule, may be proposed.
+// once. proposable reports whether a rule of an agent, or an agent with an empty rule, may be proposed.
 // An agent is not proposed for what rules did that are wrong too often: without them it may be right.
-func (j *judgements) tooOften(bar float64, judgeable func(rule, agent string) bool) []ports.Probation {
+func (j *judgements) tooOften(bar float64, proposable func(rule, agent string) bool) []ports.Probation {
 	var rules, agents []ports.Probation
 	wrong := map[string]bool{}
 	names := map[string]bool{}
@@ -176,7 +176,7 @@ func (j *judgements) tooOften(bar float64, judgeable func(rule, agent string) bo
 			continue
 		}
 		wrong[s.rule] = true
-		if judgeable(s.rule, s.agent) {
+		if proposable(s.rule, s.agent) {
 			all := j.merged(func(o source) bool { return o.rule == s.rule && !o.other })
 			p.Blocks, p.Samples = all.blocks, all.samples
 			rules = append(rules, p)
@@ -184,7 +184,7 @@ func (j *judgements) tooOften(bar float64, judgeable func(rule, agent string) bo
 	}
 	for agent := range names {
 		x := j.merged(func(s source) bool { return s.agent == agent && !wrong[s.rule] })
-		if p, is := row(ports.ProbationAgent, agent, x, bar); is && judgeable("", agent) {
+		if p, is := row(ports.ProbationAgent, agent, x, bar); is && proposable("", agent) {
 			agents = append(agents, p)
 		}
 	}

@@ -137,7 +137,7 @@ func unanswered(cfg *config.Config, before, found []ports.Probation) (kept []por
 }
 
 // find returns what is judged wrong too often by findings of the given time or later, at most as many
-// as are stored. It reads the logs once.
+// as are stored. It leaves out what people have answered about. It reads the logs once.
 func (f *Finder) find(ctx context.Context, t ports.Target, cfg *config.Config, since time.Time) ([]ports.Probation, error) {
 	if cfg.Settings.ProbationBar <= 0 {
 		return nil, nil
@@ -150,6 +150,12 @@ func (f *Finder) find(ctx context.Context, t ports.Target, cfg *config.Config, s
 		h := learning.Replay(log)
 		all.add(&h)
 	}
-	found := all.tooOften(cfg.Settings.ProbationBar, cfg.Judgeable)
+	found := all.tooOften(cfg.Settings.ProbationBar, func(rule, agent string) bool {
+		file, id := config.FileRules, rule
+		if rule == "" {
+			file, id = config.FileAgents, agent
+		}
+		return cfg.Judgeable(rule, agent) && !cfg.Settled(file, id)
+	})
 	return found[:min(len(found), ports.MaxProbations)], nil
 }

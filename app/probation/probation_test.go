@@ -33,6 +33,7 @@ type world struct {
 	ports.Layers
 	logs     [][]learning.Entry
 	settings string
+	rules    string
 	rows     []ports.Probation
 	told     bool
 	sets     int
@@ -49,7 +50,11 @@ func (w *world) GoodLayer(_ context.Context, repoID int64, layer string) (*ports
 	if repoID == 0 || w.settings == "" {
 		return nil, nil
 	}
-	return &ports.GoodLayer{Files: []ports.ConfigBlob{{Layer: layer, Path: config.FileSettings, Text: []byte(w.settings)}}}, nil
+	files := []ports.ConfigBlob{{Layer: layer, Path: config.FileSettings, Text: []byte(w.settings)}}
+	if w.rules != "" {
+		files = append(files, ports.ConfigBlob{Layer: layer, Path: config.FileRules, Text: []byte(w.rules)})
+	}
+	return &ports.GoodLayer{Files: files}, nil
 }
 
 func (w *world) RepositoryNames(context.Context, int64) ([]string, error) { return nil, nil }
@@ -178,6 +183,10 @@ func TestWhatIsFound(t *testing.T) {
 			w.say(word{rule: minor, class: learning.FalsePositive, person: "y"})
 			w.say(word{rule: minor, class: learning.FalsePositive, person: "z"})
 		}, rule},
+		"a person answered": {`{}`, func(w *world) {
+			w.wrong(20, 3, word{rule: minor})
+			w.rules = `[{"id": "` + minor + `", "mode": "enforce"}]`
+		}, nil},
 		"a secret":                    {"", func(w *world) { w.wrong(40, 3, word{rule: "secret-github-pat"}) }, nil},
 		"by the authors":              {"", func(w *world) { w.wrong(40, 5, word{rule: minor, own: true}) }, nil},
 		"a year ago":                  {"", func(w *world) { w.wrong(40, 5, word{rule: minor, at: today.Add(-period - time.Hour)}) }, nil},
