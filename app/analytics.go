@@ -11,16 +11,22 @@ import (
 	"github.com/reviewgate/reviewgate/policies/learning"
 )
 
-// ReadLogs calls f with the chosen logs of the database at a URL, which can be read several times, and
-// with what describes their findings. It changes nothing; a server may be using the database.
-func ReadLogs(ctx context.Context, databaseURL string, which ports.LogFilter, f func(iter.Seq2[[]learning.Entry, error], analytics.Describe) error) error {
+// ReadLogs calls f with the chosen logs of the database at a URL, which can be read several times, with
+// what is on probation in the chosen repositories, and with what describes findings. It changes nothing;
+// a server may be using the database.
+func ReadLogs(ctx context.Context, databaseURL string, which ports.LogFilter,
+	f func(iter.Seq2[[]learning.Entry, error], []ports.RepositoryProbation, analytics.Describe) error) error {
 	reader, err := store.OpenReader(ctx, databaseURL)
 	if err != nil {
 		return err
 	}
 	defer reader.Close() //nolint:errcheck // it wrote nothing
+	found, err := reader.Probations(ctx, which.Concerns)
+	if err != nil {
+		return err
+	}
 	d := described{from: reader}
-	return f(reader.Logs(ctx, which), d.describe)
+	return f(reader.Logs(ctx, which), found, d.describe)
 }
 
 // described knows what the findings of one review said.

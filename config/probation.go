@@ -24,13 +24,13 @@ const (
 
 // ProbationLayer returns the layer that puts rules in evaluation. Of the rules with these ids, it has
 // those that may be put there without a person's answer. c is the config without that layer. The layer
-// has no files if the setting is not ProbationAuto, or if no rule is left.
+// has no files if the setting is not ProbationAuto, if the bar is 0 (never), or if no rule is left.
 //
 // A rule may be put there if the defaults have it and it is enforced, gives warnings or infos, and no
 // layer sets its mode. It and the agents that check it must not be final, and its findings not secrets.
 func (c *Config) ProbationLayer(rules []string) Layer {
 	l := Layer{Name: LayerProbation, Source: probationSource}
-	if c.Settings.Probation != ProbationAuto {
+	if c.Settings.Probation != ProbationAuto || c.Settings.ProbationBar <= 0 {
 		return l
 	}
 	type change struct {

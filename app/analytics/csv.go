@@ -16,7 +16,7 @@ import (
 // compute begins with an apostrophe.
 func CSV(w io.Writer, s *Summary) error {
 	if s.By == "" || len(s.Tables) != 1 {
-		return errors.New("CSV is of one table: say by what")
+		return errors.New("CSV holds one table: name it with By")
 	}
 	out := csv.NewWriter(w)
 	out.UseCRLF = true

@@ -16,5 +16,6 @@
 // whatever else has a row. Blocking and other findings are apart: people must fix the ones, and
 // seldom dismiss the others. A precision with few judgements is hidden.
 //
-// People are never counted one by one, except for how many different people judged a rule.
+// People are never counted one by one. What is on probation, and how many people said so, comes from the
+// server, which looks for it in package probation.
 package analytics

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies/learning"
@@ -235,7 +237,22 @@ func TestForms(t *testing.T) {
 	golden(t, "ten-model.md", Markdown(summarised(t, logs, Options{By: ByModel})))
 
 	many := drawLogs(3, 400)
-	golden(t, "many.txt", Text(summarised(t, many, Options{Bar: 0.9})))
+	found := []ports.RepositoryProbation{
+		{Repository: "acme/shop", Probation: ports.Probation{Kind: ports.ProbationRule, ID: "R1", Judged: 25, People: 4, Precision: 0.12, High: 0.3, Since: begin}},
+		{Repository: "acme/web", Probation: ports.Probation{Kind: ports.ProbationAgent, ID: "@alice\x1b[31m|<b>", Judged: 40, People: 3, Precision: 0, High: 0.09, Since: begin}},
+	}
+	s = summarised(t, many, Options{Probation: found})
+	golden(t, "many.txt", Text(s))
+	if md := Markdown(s); !strings.Contains(md, "### Candidates for probation\n\n- The rule R1 of acme/shop was right in 3 of 25 pull requests") || strings.Contains(md, "@alice") || strings.Contains(md, "<b>") {
+		t.Errorf("candidates in markdown: %s", md[:1500])
+	}
+	found = slices.Repeat(found, 20)
+	if text := Text(summarised(t, nil, Options{Probation: found})); !strings.Contains(text, "  - and 20 more: --format json has all\n") {
+		t.Errorf("many candidates: %s", text)
+	}
+	if text := Text(summarised(t, nil, Options{Probation: found, By: ByRule})); strings.Contains(text, "robation") {
+		t.Errorf("a table alone has candidates: %s", text)
+	}
 	for _, by := range []By{ByModel, ByWeek, ByService} {
 		golden(t, "many-"+string(by)+".txt", Text(summarised(t, many, Options{By: by})))
 	}

@@ -8,10 +8,14 @@ import (
 )
 
 // key tells the groups of a table apart.
-type key struct{ name, agent, prompt, category string }
+type key struct {
+	name, agent, prompt, category string
+	repository                    int64 // whose name is only known at the end
+}
 
 func (a key) compare(b key) int {
-	return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.agent, b.agent), cmp.Compare(a.prompt, b.prompt), cmp.Compare(a.category, b.category))
+	return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.agent, b.agent), cmp.Compare(a.prompt, b.prompt), cmp.Compare(a.category, b.category),
+		cmp.Compare(a.repository, b.repository))
 }
 
 // verdict is the judgement on a group in one pull request. A greater one replaces a smaller one.
@@ -43,15 +47,12 @@ type group struct {
 	blocking, other Precision // without shares
 	fixes           []int32   // seconds from the first review that had a finding to its fix
 	reviews, missed int
-	cost            int64               // in billionths of a dollar, so that sums do not depend on the order
-	judged, right   int                 // pull requests, by people who are not authors
-	people          map[string]struct{} // who judged it and is not an author
+	cost            int64 // in billionths of a dollar, so that sums do not depend on the order
 
 	// Of the pull request that is being read:
 	touched      bool
 	now          [2]verdict // on blocking and on other findings
-	nowByOthers  verdict
-	nowSomething bool // a finding was shown
+	nowSomething bool       // a finding was shown
 }
 
 // take counts a finding of the pull request that is being read.
@@ -76,14 +77,6 @@ func (g *group) take(f *learning.Followed) {
 		at = &g.now[0]
 	}
 	*at = max(*at, judge(f))
-	said, who := byOthers(f)
-	g.nowByOthers = max(g.nowByOthers, said)
-	if who != "" {
-		if g.people == nil {
-			g.people = map[string]struct{}{}
-		}
-		g.people[who] = struct{}{}
-	}
 }
 
 // counts reports whether a finding was shown and is not hidden now.
@@ -105,13 +98,7 @@ func (g *group) endPull() {
 			p.Right++
 		}
 	}
-	if g.nowByOthers >= right {
-		g.judged++
-	}
-	if g.nowByOthers == right {
-		g.right++
-	}
-	g.touched, g.now, g.nowByOthers, g.nowSomething = false, [2]verdict{}, unseen, false
+	g.touched, g.now, g.nowSomething = false, [2]verdict{}, false
 }
 
 // merge adds what another worker counted.
@@ -122,14 +109,6 @@ func (g *group) merge(o *group) {
 	g.other.add(o.other)
 	g.fixes = append(g.fixes, o.fixes...)
 	g.reviews, g.missed, g.cost = g.reviews+o.reviews, g.missed+o.missed, g.cost+o.cost
-	g.judged, g.right = g.judged+o.judged, g.right+o.right
-	for who := range o.people {
-		if g.people == nil {
-			g.people = o.people
-			break
-		}
-		g.people[who] = struct{}{}
-	}
 }
 
 func (f *Findings) merge(o *Findings) {

@@ -18,7 +18,6 @@ type HintKind string
 
 // The kinds of hints.
 const (
-	HintProbation      HintKind = "probation"
 	HintFalsePositives HintKind = "false_positives" // of a model
 	HintMissed         HintKind = "missed"          // by a model
 	HintFixIterations  HintKind = "fix_iterations"
@@ -31,31 +30,18 @@ const (
 	hintFalseShare    = 0.3 // of them
 	hintMissedShare   = 0.5 // of what a model found or missed
 	hintFixIterations = 1
-	hintFailed        = 5 // pull requests for an average
+	hintPulls         = 5 // pull requests for an average
 	hintIssuePulls    = 5
 	maxHintsOfAKind   = 5
-	maxProbationHints = 20
 )
 
 // hints says what stands out, the most urgent first.
 func (s *Summary) hints() (out []Hint) {
 	of := map[HintKind]int{}
 	add := func(kind HintKind, format string, args ...any) {
-		most := maxHintsOfAKind
-		if kind == HintProbation {
-			most = maxProbationHints
-		}
-		if of[kind]++; of[kind] <= most {
+		if of[kind]++; of[kind] <= maxHintsOfAKind {
 			out = append(out, Hint{kind, fmt.Sprintf(format, args...)})
 		}
-	}
-	for _, c := range s.Probation {
-		what := "The rule " + named(c.Rule) + " of " + named(c.Agent)
-		if c.Rule == "" {
-			what = "The agent " + named(c.Agent)
-		}
-		add(HintProbation, "%s was right in %d of %d pull requests in which it was judged, by %d people. Set its mode to evaluate until it is better.",
-			what, c.Right, c.Judged.Judged, c.People)
 	}
 	for i := range s.models {
 		m := &s.models[i]
@@ -64,17 +50,17 @@ func (s *Summary) hints() (out []Hint) {
 			add(HintFalsePositives, "The model %s has many false positives: %d of %d judged findings. Improve its prompt, or review without it.", named(m.Name), wrong, n)
 		}
 		if n := *m.Missed + right; n >= hintFindings && float64(*m.Missed) >= hintMissedShare*float64(n) {
-			add(HintMissed, "The model %s misses much: it did not find %d of %d right findings about lines that it was asked about.", named(m.Name), *m.Missed, n)
+			add(HintMissed, "The model %s misses a lot: it did not report %d of the %d correct findings on lines it was asked about.", named(m.Name), *m.Missed, n)
 		}
 	}
-	if a := s.Totals.AverageFixIterations; a != nil && *a > hintFixIterations && s.Totals.Failed >= hintFailed {
-		add(HintFixIterations, "A pull request that fails takes %.1f attempts to fix, on average. The reviewers may be too strict, or authors need clearer requirements.", *a)
+	if a := s.Totals.AverageFixIterations; a != nil && *a > hintFixIterations && s.Totals.PullRequests >= hintPulls {
+		add(HintFixIterations, "Pull requests need %.1f fixes on average. The reviewers may be too strict, or authors need clearer requirements.", *a)
 	}
 	for _, service := range s.Services {
 		for _, i := range service.Issues {
 			if i.PullRequests >= hintIssuePulls {
-				add(HintCommonIssue, "The service %s keeps having %s: it was found in %d pull requests. Add it to the service's known patterns.",
-					named(service.Service), named(i.Name()), i.PullRequests)
+				add(HintCommonIssue, "%s keeps coming up in the service %s: it was found in %d pull requests. Add it to the service's known patterns.",
+					named(i.Name()), named(service.Service), i.PullRequests)
 				break
 			}
 		}

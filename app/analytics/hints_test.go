@@ -1,34 +1,12 @@
 package analytics
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 )
-
-// A rule is proposed from 20 pull requests on, if three people judged it, and if even the upper end
-// of the interval is below the bar. Wilson's interval of 5 in 20 ends at 0.469, that of 6 at 0.519.
-func TestProbation(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		judged, right, people int
-		bar                   float64
-		want                  bool
-	}{
-		{20, 5, 3, 0.5, true},
-		{20, 6, 3, 0.5, false},
-		{20, 6, 3, 0.52, true},
-		{20, 5, 2, 0.5, false},
-		{19, 0, 3, 0.5, false},
-		{0, 0, 0, 0.5, false},
-	} {
-		c, got := Probation(Judged{Rule: "R", Judged: tt.judged, Right: tt.right, People: tt.people}, tt.bar)
-		if got != tt.want {
-			t.Errorf("%+v: %v, %+v", tt, got, c)
-		}
-	}
-}
 
 func TestPrecisionIsHidden(t *testing.T) {
 	t.Parallel()
@@ -52,7 +30,7 @@ func model(right, wrong, missed int) Row {
 
 func TestHints(t *testing.T) {
 	t.Parallel()
-	average := func(v float64, failed int) Totals { return Totals{AverageFixIterations: &v, Failed: failed} }
+	average := func(v float64, pulls int) Totals { return Totals{AverageFixIterations: &v, PullRequests: pulls} }
 	issue := func(n int) pipeline.List[Service] {
 		return pipeline.List[Service]{{Service: "cart", Issues: pipeline.List[Issue]{{Rule: "sec-sql-01", PullRequests: n}, {Category: "tests", PullRequests: n}}}}
 	}
@@ -64,16 +42,13 @@ func TestHints(t *testing.T) {
 		{"false positives", Summary{models: pipeline.List[Row]{model(14, 6, 0)}}, "The model haiku has many false positives: 6 of 20 judged findings."},
 		{"few false positives", Summary{models: pipeline.List[Row]{model(15, 5, 0)}}, ""},
 		{"few judged", Summary{models: pipeline.List[Row]{model(0, 19, 0)}}, ""},
-		{"missed", Summary{models: pipeline.List[Row]{model(10, 0, 10)}}, "The model haiku misses much: it did not find 10 of 20 right findings"},
+		{"missed", Summary{models: pipeline.List[Row]{model(10, 0, 10)}}, "The model haiku misses a lot: it did not report 10 of the 20 correct findings on lines it was asked about."},
 		{"few missed", Summary{models: pipeline.List[Row]{model(11, 0, 10)}}, ""},
-		{"fix attempts", Summary{Totals: average(1.25, 5)}, "takes 1.2 attempts to fix"},
-		{"one attempt", Summary{Totals: average(1, 5)}, ""},
+		{"fixes", Summary{Totals: average(1.25, 5)}, "Pull requests need 1.2 fixes on average."},
+		{"one fix", Summary{Totals: average(1, 5)}, ""},
 		{"few pull requests", Summary{Totals: average(2, 4)}, ""},
-		{"an issue", Summary{Services: issue(5)}, "The service cart keeps having sec-sql-01: it was found in 5 pull requests."},
+		{"an issue", Summary{Services: issue(5)}, "sec-sql-01 keeps coming up in the service cart: it was found in 5 pull requests."},
 		{"a rare issue", Summary{Services: issue(4)}, ""},
-		{"a rule", Summary{Probation: pipeline.List[Candidate]{{Judged: Judged{Rule: "R", Agent: "quality", Judged: 25, Right: 3, People: 4}}}},
-			"The rule R of quality was right in 3 of 25 pull requests in which it was judged, by 4 people."},
-		{"an agent", Summary{Probation: pipeline.List[Candidate]{{Judged: Judged{Agent: "quality", Judged: 25, Right: 3, People: 4}}}}, "The agent quality was right in 3 of 25"},
 	} {
 		got := tt.s.hints()
 		if tt.want == "" && len(got) == 0 {
@@ -83,8 +58,8 @@ func TestHints(t *testing.T) {
 			t.Errorf("%s: %+v, want %q", tt.name, got, tt.want)
 		}
 	}
-	many := Summary{Probation: make(pipeline.List[Candidate], 30)}
-	if got := many.hints(); len(got) != maxProbationHints {
+	many := Summary{models: slices.Repeat(pipeline.List[Row]{model(0, 20, 0)}, 30)}
+	if got := many.hints(); len(got) != maxHintsOfAKind {
 		t.Errorf("%d hints of a kind", len(got))
 	}
 }

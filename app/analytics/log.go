@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strconv"
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/render"
@@ -12,7 +13,9 @@ import (
 )
 
 // Log writes the entries of a period as they are stored, each on a line of JSON, and returns how many
-// there were. It leaves out the hashes that tell people apart: with them, anybody could rank people.
+// there were. It leaves out what leads to people, since anybody could rank them by it: the hashes of
+// accounts, and the comments and reviews on GitHub in which they said something. Those events are
+// numbered within the log of their pull request instead. Reviews keep the id of their run.
 func Log(ctx context.Context, w io.Writer, logs iter.Seq2[[]learning.Entry, error], since time.Time) (n int, err error) {
 	for log, err := range logs {
 		if err != nil {
@@ -25,7 +28,7 @@ func Log(ctx context.Context, w io.Writer, logs iter.Seq2[[]learning.Entry, erro
 			if log[i].At.Before(since) {
 				continue
 			}
-			line, err := render.JSONLine(withoutPerson(log[i]))
+			line, err := render.JSONLine(withoutPerson(log[i], i+1))
 			if err != nil {
 				return n, err
 			}
@@ -38,8 +41,12 @@ func Log(ctx context.Context, w io.Writer, logs iter.Seq2[[]learning.Entry, erro
 	return n, nil
 }
 
-// withoutPerson returns an entry that says what a person said, but not who.
-func withoutPerson(e learning.Entry) learning.Entry {
+// withoutPerson returns an entry that says what a person said, but not who. number is its place in the
+// log, from 1.
+func withoutPerson(e learning.Entry, number int) learning.Entry {
+	if e.Kind != learning.KindReview {
+		e.Event = strconv.Itoa(number)
+	}
 	if e.Judged != nil {
 		judged := *e.Judged
 		judged.Person, e.Judged = "", &judged

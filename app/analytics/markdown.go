@@ -20,6 +20,12 @@ func Markdown(s *Summary) string {
 			b.WriteString("- " + render.MarkdownText(h.Text, maxShown) + "\n")
 		}
 	}
+	if s.By == "" && len(s.Probation) > 0 {
+		b.WriteString("\n### Candidates for probation\n\n")
+		for _, c := range s.probation() {
+			b.WriteString("- " + render.MarkdownText(c, maxShown) + "\n")
+		}
+	}
 	if s.By == "" {
 		facts(&b, "Reviews", s.Totals.reviews())
 		facts(&b, "Findings", s.Totals.findings())

@@ -268,10 +268,10 @@ type seedFinding struct {
 func (x *seed3) findings(ctx context.Context, e *learning.Entry, found []*learning.Followed) (out pipeline.List[seedFinding]) {
 	for _, f := range found {
 		y := seedFinding{ID: f.ID, Severity: seedSeverity(f.Severity), Category: "rules", Resolution: f.Outcome, FalsePositive: f.FalsePositive()}
-		switch len(f.Models) {
+		switch models := byModel(f.ShownFirst.Models); len(models) { // as the counts of that review
 		case 0:
 		case 1:
-			y.Category = x.key(f.Models[0].Model) + "_only"
+			y.Category = x.key(models[0]) + "_only"
 		default:
 			y.Category = "agreed"
 		}
@@ -285,6 +285,16 @@ func (x *seed3) findings(ctx context.Context, e *learning.Entry, found []*learni
 		out = append(out, y)
 	}
 	return out
+}
+
+// byModel returns the models, each once.
+func byModel(all []learning.Stated) (models []string) {
+	for _, m := range all {
+		if !slices.Contains(models, m.Model) {
+			models = append(models, m.Model)
+		}
+	}
+	return models
 }
 
 func seedSeverity(s pipeline.Severity) string {

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies/learning"
 )
@@ -20,8 +21,8 @@ import (
 type Options struct {
 	Since time.Time // only reviews and findings of this time or later
 	By    By        // the only table; empty: models, agents and rules
-	// Bar is the precision below which a rule is proposed for evaluation; 0: ProbationBar.
-	Bar float64
+	// Probation is what the server found on probation, which the summary repeats.
+	Probation []ports.RepositoryProbation
 }
 
 // A worker takes this many logs at a time.
@@ -101,6 +102,17 @@ type tally struct {
 	issues    map[issue]int // pull requests
 	services  map[string]int
 	nowIssues map[issue]bool
+	names     map[int64]nameAt // of repositories
+}
+
+// nameAt is the name that a repository had at a time.
+type nameAt struct {
+	name string
+	at   time.Time
+}
+
+func (n nameAt) newer(o nameAt) bool {
+	return cmp.Or(n.at.Compare(o.at), cmp.Compare(n.name, o.name)) > 0
 }
 
 // issue is a rule or a category in a service.
@@ -109,7 +121,7 @@ type issue struct{ service, rule, category string }
 func newTally(o Options) *tally {
 	t := &tally{
 		Options: o, tables: map[By]map[key]*group{}, bins: map[string]*[10]Bin{}, issues: map[issue]int{}, services: map[string]int{},
-		nowIssues: map[issue]bool{},
+		nowIssues: map[issue]bool{}, names: map[int64]nameAt{},
 	}
 	for _, by := range []By{ByModel, ByAgent, ByRule, byPart, cmp.Or(o.By, ByRule)} {
 		t.tables[by] = map[key]*group{}
@@ -185,20 +197,20 @@ func (t *tally) reviews(h *learning.History) {
 		}
 		for _, s := range orNone(r.Services) {
 			t.services[s]++
-			t.review(ByService, s)
+			t.review(ByService, key{name: s})
 		}
-		t.review(ByRepository, h.Repository)
+		t.review(ByRepository, t.repository(h))
 		if t.tables[ByWeek] != nil {
-			t.review(ByWeek, week(e.At))
+			t.review(ByWeek, key{name: week(e.At)})
 		}
 	}
 	if !any {
 		return
 	}
 	t.PullRequests++
+	t.fixIterations += attempts
 	if failed {
 		t.Failed++
-		t.fixIterations += attempts
 	}
 	t.green(h)
 }
@@ -231,9 +243,26 @@ func (a *Automatic) count(what pipeline.AutoDecision) {
 	}
 }
 
-func (t *tally) review(by By, name string) {
-	if g := t.group(by, key{name: name}); g != nil {
+func (t *tally) review(by By, k key) {
+	if g := t.group(by, k); g != nil {
 		g.reviews++
+	}
+}
+
+// repository returns the key of a pull request's repository, and remembers its name. A repository that
+// was renamed has one row, with its newest name.
+func (t *tally) repository(h *learning.History) key {
+	last := h.Reviews[len(h.Reviews)-1]
+	if last.RepositoryID == 0 {
+		return key{name: h.Repository}
+	}
+	t.name(last.RepositoryID, nameAt{h.Repository, last.At})
+	return key{repository: last.RepositoryID}
+}
+
+func (t *tally) name(repository int64, n nameAt) {
+	if n.newer(t.names[repository]) {
+		t.names[repository] = n
 	}
 }
 
@@ -251,29 +280,48 @@ func (t *tally) green(h *learning.History) {
 	if first.At.Before(t.Since) || !first.Review.Decision.Blocks() {
 		return
 	}
-	var at time.Time
-	note := func(e *learning.Entry) {
-		if at.IsZero() || e.At.Before(at) {
-			at = e.At
-		}
-	}
+	at := overridden(h.Decisions)
 	for _, e := range h.Reviews {
 		if !e.Review.Decision.Blocks() {
-			note(e)
+			at = earlier(at, e.At)
 			break
 		}
 	}
-	for _, e := range h.Decisions {
-		if e.Decided.Action == learning.Overrode {
-			note(e)
+	switch {
+	case !at.IsZero():
+		t.Green.PullRequests++
+		t.greens = append(t.greens, seconds(at.Sub(first.At)))
+	case h.End != learning.KindClosed: // whoever gives a change up does not wait for it
+		t.Green.NotYet++
+	}
+}
+
+// overridden returns the time of the first override of a head that no later reject of that head took
+// back, or the zero time. Decisions are in the order of time.
+func overridden(decisions []*learning.Entry) (at time.Time) {
+	type head struct{ sha, base string }
+	standing := map[head]time.Time{}
+	for _, e := range decisions {
+		of := head{e.Decided.HeadSHA, e.Decided.BaseRef}
+		switch e.Decided.Action {
+		case learning.Overrode:
+			standing[of] = earlier(standing[of], e.At)
+		case learning.Rejected:
+			delete(standing, of)
 		}
 	}
-	if at.IsZero() {
-		t.Green.NotYet++
-		return
+	for _, t := range standing {
+		at = earlier(at, t)
 	}
-	t.Green.PullRequests++
-	t.greens = append(t.greens, seconds(at.Sub(first.At)))
+	return at
+}
+
+// earlier returns the earlier of two times. The zero time is none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // finding takes in a finding.
@@ -284,15 +332,15 @@ func (t *tally) finding(h *learning.History, f *learning.Followed) {
 			t.take(ByAgent, key{name: agent}, f)
 		}
 	}
-	for i, m := range f.Models {
-		if !madeBy(f.Models[:i], m.Model) {
-			t.take(ByModel, key{name: m.Model}, f)
-			t.take(byPart, key{name: m.Model, prompt: f.Prompt, category: f.Category}, f)
-		}
+	for _, m := range f.FoundBy {
+		t.take(ByModel, key{name: m.Model}, f)
+		t.take(byPart, key{name: m.Model, prompt: f.Prompt, category: f.Category}, f)
 	}
 	t.take(ByRule, key{name: f.Rule, agent: f.Agent}, f)
 	t.take(ByCategory, key{name: f.Category}, f)
-	t.take(ByRepository, key{name: h.Repository}, f)
+	if t.tables[ByRepository] != nil {
+		t.take(ByRepository, t.repository(h), f)
+	}
 	if t.tables[ByWeek] != nil {
 		t.take(ByWeek, key{name: week(f.FirstAt)}, f)
 	}
@@ -337,7 +385,7 @@ func (t *tally) take(by By, k key, f *learning.Followed) {
 
 // calibrate compares the confidence that each model stated for a finding with whether it is right.
 func (t *tally) calibrate(f *learning.Followed, right int) {
-	for _, m := range f.Models {
+	for _, m := range f.FoundBy {
 		if m.Confidence <= 0 {
 			continue
 		}
@@ -350,37 +398,40 @@ func (t *tally) calibrate(f *learning.Followed, right int) {
 	}
 }
 
-// missed counts the models that did not make a right finding although they were asked about it as
-// those that made it were.
+// missed counts the models that never made a right finding, although the review that showed it first
+// asked them about it in the same way as those that made it then.
 func (t *tally) missed(f *learning.Followed) {
-	if len(f.Models) == 0 {
+	was := f.ShownFirst // lines move with later pushes, and so do questions
+	if len(was.Models) == 0 || was.First <= 0 {
 		return
 	}
-	in := f.FoundIn()
-	was := &f.Finding
-	for i := range in.Findings { // lines move with later pushes
-		if in.Findings[i].ID == f.ID {
-			was = &in.Findings[i]
+	asked := f.FoundIn().Asked
+	var questions []question // in answer to which it was found
+	for i := range asked {
+		a := &asked[i]
+		if a.Stage == was.Stage && madeBy(was.Models, a.Model) && (a.Agent == was.Agent || slices.Contains(was.Others, a.Agent)) {
+			questions = append(questions, questionOf(a))
 		}
 	}
-	if was.First <= 0 {
-		return
-	}
-	var lists, models []string // the checklists by which it was found; who missed it
-	for i := range in.Asked {
-		a := &in.Asked[i]
-		if a.Stage == was.Stage && madeBy(f.Models, a.Model) && (a.Agent == was.Agent || slices.Contains(was.Others, a.Agent)) {
-			lists = append(lists, a.Checklist)
-		}
-	}
-	for i := range in.Asked {
-		a := &in.Asked[i]
-		if a.Stage == was.Stage && !madeBy(f.Models, a.Model) && !slices.Contains(models, a.Model) &&
-			slices.Contains(lists, a.Checklist) && contains(a.Lines, was.Path, was.First, max(was.First, was.Last)) {
-			models = append(models, a.Model)
+	var who []string
+	for i := range asked {
+		a := &asked[i]
+		if a.Stage == was.Stage && !madeBy(f.FoundBy, a.Model) && !slices.Contains(who, a.Model) &&
+			slices.Contains(questions, questionOf(a)) && contains(a.Lines, was.Path, was.First, max(was.First, was.Last)) {
+			who = append(who, a.Model)
 			t.group(ByModel, key{name: a.Model}).missed++
 		}
 	}
+}
+
+// question tells apart what models are asked for: a checklist, or what an agent without one is for.
+type question struct{ checklist, agent string }
+
+func questionOf(a *learning.Asked) question {
+	if a.Checklist == "" {
+		return question{agent: a.Agent}
+	}
+	return question{checklist: a.Checklist}
 }
 
 func madeBy(models []learning.Stated, model string) bool {
@@ -449,17 +500,25 @@ func (t *tally) merge(o *tally) {
 	for s, n := range o.services {
 		t.services[s] += n
 	}
+	for id, n := range o.names {
+		t.name(id, n)
+	}
 }
 
 // summary returns what was counted, in order.
 func (t *tally) summary() *Summary {
 	s := &Summary{Since: t.Since, By: t.By, Totals: t.Totals}
-	if t.Failed > 0 {
-		mean := float64(t.fixIterations) / float64(t.Failed)
+	if t.PullRequests > 0 {
+		mean := float64(t.fixIterations) / float64(t.PullRequests)
 		s.Totals.AverageFixIterations = &mean
 	}
 	s.Totals.Green.MedianSeconds, s.Totals.Green.P90Seconds = median(t.greens), p90(t.greens)
 	s.Totals.CostUSD = dollars(t.cost)
+	for k, g := range t.tables[ByRepository] {
+		if k.repository != 0 {
+			g.name = t.names[k.repository].name
+		}
+	}
 	for _, g := range t.tables[ByRule] {
 		s.Totals.Blocking.add(g.blocking)
 		s.Totals.Other.add(g.other)
@@ -479,7 +538,9 @@ func (t *tally) summary() *Summary {
 		s.Tables = pipeline.List[Table]{{t.By, t.rows(t.By)}}
 	}
 	s.Calibration = t.calibration()
-	s.Probation = t.probation()
+	for i := range t.Probation {
+		s.Probation = append(s.Probation, candidate(&t.Probation[i]))
+	}
 	s.Services = t.common()
 	s.Hints = s.hints()
 	return s
@@ -519,29 +580,6 @@ func (t *tally) calibration() (out pipeline.List[Calibration]) {
 		}
 		out = append(out, c)
 	}
-	return out
-}
-
-// probation returns the rules and agents that are proposed for evaluation, the worst first.
-func (t *tally) probation() (out pipeline.List[Candidate]) {
-	bar := cmp.Or(t.Bar, ProbationBar)
-	for _, by := range []By{ByRule, ByAgent} {
-		for _, g := range t.tables[by] {
-			j := Judged{Agent: g.name, Judged: g.judged, Right: g.right, People: len(g.people)}
-			if by == ByRule {
-				j.Rule, j.Agent = g.name, g.agent
-			}
-			if by == ByRule && j.Rule == "" {
-				continue // the agent's row is about these
-			}
-			if c, is := Probation(j, bar); is {
-				out = append(out, c)
-			}
-		}
-	}
-	slices.SortFunc(out, func(a, b Candidate) int {
-		return cmp.Or(cmp.Compare(a.Precision.High, b.Precision.High), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Agent, b.Agent))
-	})
 	return out
 }
 

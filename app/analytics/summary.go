@@ -1,8 +1,10 @@
 package analytics
 
 import (
+	"math"
 	"time"
 
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies/learning"
 )
@@ -36,7 +38,7 @@ type Summary struct {
 	Tables pipeline.List[Table] `json:"tables"` // of models, agents and rules, or the one that By names
 	// Calibration has a row for each model that stated its confidence.
 	Calibration pipeline.List[Calibration] `json:"calibration"`
-	Probation   pipeline.List[Candidate]   `json:"probation"`
+	Probation   pipeline.List[Candidate]   `json:"probation"` // as the server found it last, whatever Since is
 	Services    pipeline.List[Service]     `json:"services"`
 
 	models pipeline.List[Row] // whatever By is
@@ -49,10 +51,10 @@ type Totals struct {
 	Decisions    Decisions `json:"decisions"`
 	Automatic    Automatic `json:"automatic"`
 	Human        Human     `json:"human"`
-	// AverageFixIterations is of the Failed pull requests: those with a review that blocked. It is
-	// null without any.
+	// AverageFixIterations is of all these pull requests: how many heads of one blocked before the
+	// newest. It is null without any.
 	AverageFixIterations *float64 `json:"average_fix_iterations"`
-	Failed               int      `json:"failed_pull_requests"`
+	Failed               int      `json:"failed_pull_requests"` // those with a review that blocked
 	Green                Green    `json:"time_to_green"`
 	Findings             Findings `json:"findings"`
 	// Blocking and Other sum up the judgements on rules: each rule has one in a pull request, and so
@@ -94,10 +96,11 @@ type Human struct {
 }
 
 // Green is how long pull requests took from the first review, which blocked, to the first review that
-// passed or to an override. It is about those whose first review is in the period.
+// passed, or to an override that nobody took back by rejecting the same head. It is about those whose
+// first review is in the period.
 type Green struct {
 	PullRequests  int    `json:"pull_requests"`  // that became green
-	NotYet        int    `json:"not_yet"`        // that did not
+	NotYet        int    `json:"not_yet"`        // that did not; those closed without merging are left out
 	MedianSeconds *int64 `json:"median_seconds"` // null without any
 	P90Seconds    *int64 `json:"p90_seconds"`
 }
@@ -205,8 +208,9 @@ type Row struct {
 	// if no finding was addressed.
 	CostUSD          *float64 `json:"cost_usd"`
 	CostPerAddressed *float64 `json:"cost_per_addressed_usd"`
-	// Missed counts what a model did not find and other models found: right findings of the same stage
-	// and checklist, on lines that it was asked about. It is null except for models.
+	// Missed counts what a model never found and other models found: right findings of the same stage
+	// and checklist, or of the same agent if that has none, on lines that it was asked about. It is
+	// null except for models.
 	Missed *int `json:"missed"`
 	// Parts are a model's findings by prompt and category. Other rows have none.
 	Parts pipeline.List[Row] `json:"parts"`
@@ -268,6 +272,27 @@ type Bin struct {
 	Judged int     `json:"judged"`
 	Right  int     `json:"right"`
 	Share  *Share  `json:"share"` // null without any
+}
+
+// Candidate is a rule or an agent that people of a repository judge wrong too often.
+type Candidate struct {
+	Repository string              `json:"repository"`
+	Kind       ports.ProbationKind `json:"kind"`
+	ID         string              `json:"id"`
+	Judged     int                 `json:"judged"` // pull requests of the last year
+	Right      int                 `json:"right"`
+	People     int                 `json:"people"`    // who dismissed its findings as false positives, none an author of the change
+	Precision  Share               `json:"precision"` // of the pull requests that were judged
+	FoundAt    time.Time           `json:"found_at"`
+}
+
+func candidate(p *ports.RepositoryProbation) Candidate {
+	right := int(math.Round(p.Precision * float64(p.Judged)))
+	c := Candidate{Repository: p.Repository, Kind: p.Kind, ID: p.ID, Judged: p.Judged, Right: right, People: p.People, FoundAt: p.Since}
+	if s := newShare(right, p.Judged); s != nil {
+		c.Precision = *s
+	}
+	return c
 }
 
 // Service is a service with what keeps being found in it.

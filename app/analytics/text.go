@@ -25,6 +25,12 @@ func Text(s *Summary) string {
 			wrapped(&b, "  - ", shown(h.Text))
 		}
 	}
+	if s.By == "" && len(s.Probation) > 0 {
+		b.WriteString("\nCandidates for probation\n")
+		for _, c := range s.probation() {
+			wrapped(&b, "  - ", shown(c))
+		}
+	}
 	if s.By == "" {
 		section(&b, "Reviews", s.Totals.reviews())
 		section(&b, "Findings", s.Totals.findings())
@@ -88,7 +94,7 @@ func (t *Table) text(b *strings.Builder, alone bool) {
 	if rows[0].Reviews != nil {
 		head = append([]string{"REVIEWS"}, head...)
 	}
-	all := []block{{left: []string{strings.ToUpper(string(t.By))}, figures: head, right: []string{"PRECISION"}}}
+	all := []block{{left: []string{strings.ToUpper(string(t.By))}, figures: head, right: []string{"PRECISION, PULL REQUESTS JUDGED"}}}
 	for i := range rows {
 		r := &rows[i]
 		all = append(all, r.block(printable(r.label(t.By)), t.By))
@@ -146,7 +152,7 @@ func (t *Table) text(b *strings.Builder, alone bool) {
 }
 
 func (r *Row) block(name string, by By) block {
-	x := block{left: []string{name}, figures: []string{fmt.Sprint(r.Shown), r.addressed(), r.medianFix()}, right: precisions(r.Blocking, r.Other)}
+	x := block{left: []string{name}, figures: []string{fmt.Sprint(r.Shown), r.addressed(), r.medianFix()}, right: precisions(r.Blocking, r.Other, Precision.short)}
 	if r.Agent != "" {
 		x.left = append(x.left, "  "+printable(r.Agent))
 	}

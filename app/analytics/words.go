@@ -3,6 +3,7 @@ package analytics
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -51,10 +52,10 @@ func (t *Totals) reviews() []fact {
 		{"models", some(counted{"approve", a.Approve}, counted{"approve with notes", a.ApproveWithNotes}, counted{"reject", a.Reject},
 			counted{"leave it to people", a.Human}, counted{"take no part", a.NoModels})},
 		{"people", some(counted{"override", h.Override}, counted{"reject", h.Reject},
-			counted{"approve on GitHub what failed", h.Approved}, counted{"request changes on GitHub of what passed", h.ChangesRequested})},
+			counted{"approved on GitHub against the decision", h.Approved}, counted{"requested changes against it", h.ChangesRequested})},
 	}
 	if t.AverageFixIterations != nil {
-		all = append(all, fact{"fix attempts", fmt.Sprintf("%.1f on average, in %s that failed a review", *t.AverageFixIterations, count(t.Failed, "pull request"))})
+		all = append(all, fact{"fixes", fmt.Sprintf("%.1f on average; %s failed a review", *t.AverageFixIterations, count(t.Failed, "pull request"))})
 	}
 	if g := t.Green; g.MedianSeconds != nil {
 		all = append(all, fact{"time to green", fmt.Sprintf("median %s, 90 %% within %s, in %s that failed the first review",
@@ -84,20 +85,43 @@ func (t *Totals) findings() []fact {
 		{"gone", some(counted{"withdrawn", o.Withdrawn}, counted{"obsolete", o.Obsolete}, counted{"not raised again", o.NotRaised})},
 		{"left", some(counted{"overridden", o.Overridden}, counted{"merged open", o.MergedOpen}, counted{"closed", o.Closed}, counted{"open", o.Open})},
 	}
-	for _, p := range precisions(t.Blocking, t.Other) {
+	for _, p := range precisions(t.Blocking, t.Other, Precision.String) {
 		all = append(all, fact{"precision", p})
 	}
 	return all
 }
 
+// maxCandidates bounds the candidates for probation that a person reads. All are in JSON.
+const maxCandidates = 20
+
+// probation says what is a candidate for probation, a sentence each.
+func (s *Summary) probation() (out []string) {
+	for i := range s.Probation {
+		if i == maxCandidates {
+			return append(out, "and "+strconv.Itoa(len(s.Probation)-i)+" more: --format json has all")
+		}
+		c := &s.Probation[i]
+		out = append(out, fmt.Sprintf("The %s %s of %s was right in %d of %s in which it was judged. %s, none an author of the change, dismissed its findings as false positives.",
+			c.Kind, named(c.ID), named(c.Repository), c.Right, count(c.Judged, "pull request"), people(c.People)))
+	}
+	return out
+}
+
+func people(n int) string {
+	if n == 1 {
+		return "1 person"
+	}
+	return fmt.Sprintf("%d people", n)
+}
+
 // precisions says how often findings were right, blocking ones and others apart.
-func precisions(blocking, other Precision) (out []string) {
+func precisions(blocking, other Precision, say func(Precision) string) (out []string) {
 	for _, p := range []struct {
 		what string
 		Precision
 	}{{"blocking", blocking}, {"other", other}} {
 		if p.Shown > 0 {
-			out = append(out, p.what+": "+p.String())
+			out = append(out, p.what+": "+say(p.Precision))
 		}
 	}
 	return out
@@ -105,9 +129,18 @@ func precisions(blocking, other Precision) (out []string) {
 
 // String is the precision with its interval, and of how many pull requests it is.
 func (p Precision) String() string {
-	of := fmt.Sprintf("%d judged of %d shown", p.Judged, p.Shown)
+	of := fmt.Sprintf("%d of %s judged", p.Judged, count(p.Shown, "pull request"))
 	if p.Share == nil {
-		return "too few judged, " + of
+		return "too few (" + of + ")"
+	}
+	return p.Share.String() + ", " + of
+}
+
+// short is String where the unit is said already.
+func (p Precision) short() string {
+	of := fmt.Sprintf("%d of %d", p.Judged, p.Shown)
+	if p.Share == nil {
+		return "too few (" + of + ")"
 	}
 	return p.Share.String() + ", " + of
 }

@@ -16,18 +16,26 @@ const (
 	ProbationAgent ProbationKind = "agent"
 )
 
-// Probation is a rule or an agent that people of a repository judge wrong too often.
+// Probation is a rule or an agent that people of a repository judge wrong too often, and about which
+// nobody has answered.
 type Probation struct {
 	Kind ProbationKind
 	ID   string
-	// Judged counts pull requests with a judgement, and People those who judged. Precision is the
-	// share of the pull requests in which it was right, and High the upper end of its 95 % interval.
+	// Judged counts pull requests with a judgement, and People those who dismissed its findings as
+	// false positives and are not authors of the change. Precision is the share of the pull requests
+	// in which it was right, and High the upper end of its 95 % interval.
 	Judged, People  int
 	Precision, High float64
 	// Blocks says that one of its findings blocked. Its findings are then not only warnings and infos.
 	Blocks  bool
 	Since   time.Time         // when it was stored first
 	Samples []ProbationSample // at most MaxProbationSamples, the wrong ones first, then the newest
+}
+
+// RepositoryProbation is a rule or an agent with the repository in which it is on probation.
+type RepositoryProbation struct {
+	Repository string // owner/name
+	Probation
 }
 
 // ProbationSample is a judged finding.

@@ -3,15 +3,12 @@ package probation
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
 
-	"github.com/reviewgate/reviewgate/app/analytics"
 	"github.com/reviewgate/reviewgate/app/inforce"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
@@ -43,7 +40,8 @@ const (
 )
 
 // Work looks at the repositories whose logs have news since the last time, and once a day at all. It
-// can safely run again. A repository that fails does not keep the others from being looked at.
+// can safely run again. A repository that fails does not keep the others from being looked at: it is
+// logged, and looked at again with its next news or the next day.
 func (f *Finder) Work(ctx context.Context) error {
 	now := f.Now()
 	since, err := f.Marks.Mark(ctx, markNews)
@@ -63,14 +61,14 @@ func (f *Finder) Work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var errs []error
 	for _, t := range repos {
-		if err := f.repository(ctx, t, now); err != nil {
-			errs = append(errs, fmt.Errorf("look for what is often wrong in %s/%s: %w", t.Owner, t.Name, err))
+		err := f.repository(ctx, t, now)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err() // the marks stay, so that another try looks at the same
+		case err != nil:
+			f.Log.Error().Err(err).Str("repository", t.Owner+"/"+t.Name).Msg("can't look for what is often wrong in this repository; the next look at all repositories tries it again")
 		}
-	}
-	if err := errors.Join(errs...); err != nil {
-		return err // the marks stay, so that another try looks at the same
 	}
 	for _, mark := range marks {
 		if err := f.Marks.SetMark(ctx, mark, now); err != nil {
@@ -96,11 +94,10 @@ func (f *Finder) repository(ctx context.Context, t ports.Target, now time.Time) 
 	}
 	found = append(found, unanswered(cfg, before, found)...)
 	slices.SortFunc(found, compare)
-	if slices.EqualFunc(before, found, same) && !cfg.Settings.Issues.Probation {
+	if slices.EqualFunc(before, found, same) {
 		return nil
 	}
-	tell := cfg.Settings.Issues.Probation && len(before)+len(found) > 0
-	if err := f.Probations.SetProbations(ctx, t, found, tell); err != nil {
+	if err := f.Probations.SetProbations(ctx, t, found, cfg.Settings.Issues.Probation); err != nil {
 		return err
 	}
 	for i := range found {
@@ -124,7 +121,8 @@ func same(a, b ports.Probation) bool {
 }
 
 // unanswered returns the rules that reviewgate put in evaluation by itself and that are no longer
-// found. Nobody judges findings in evaluation, so they stay until a person answers.
+// found. Nobody judges findings in evaluation, so they stay until a person answers. A person can also
+// answer with a bar of 0: then ProbationLayer has none.
 func unanswered(cfg *config.Config, before, found []ports.Probation) (kept []ports.Probation) {
 	for i := range before {
 		p := before[i]
@@ -139,114 +137,25 @@ func unanswered(cfg *config.Config, before, found []ports.Probation) (kept []por
 }
 
 // find returns what is judged wrong too often by findings of the given time or later, at most as many
-// as are stored.
+// as are stored. It leaves out what people have answered about. It reads the logs once.
 func (f *Finder) find(ctx context.Context, t ports.Target, cfg *config.Config, since time.Time) ([]ports.Probation, error) {
 	if cfg.Settings.ProbationBar <= 0 {
 		return nil, nil
 	}
-	which := ports.LogFilter{RepoID: t.RepoID, Since: since}
-	options := analytics.Options{Since: since, Bar: cfg.Settings.ProbationBar}
-	all, err := analytics.Summarise(ctx, f.Learning.Logs(ctx, which), options)
-	if err != nil {
-		return nil, err
-	}
-	found := rows(cfg, all.Probation, ports.ProbationRule)
-	if wrong := rulesOf(all.Probation); len(wrong) > 0 {
-		// An agent is not proposed for what these rules did: without them it may be right.
-		if all, err = analytics.Summarise(ctx, without(f.Learning.Logs(ctx, which), wrong), options); err != nil {
-			return nil, err
-		}
-	}
-	found = append(found, rows(cfg, all.Probation, ports.ProbationAgent)...)
-	found = found[:min(len(found), ports.MaxProbations)]
-	if len(found) == 0 {
-		return nil, nil
-	}
-	for log, err := range f.Learning.Logs(ctx, which) {
+	all := judgements{since: since}
+	for log, err := range f.Learning.Logs(ctx, ports.LogFilter{RepoID: t.RepoID, Since: since}) {
 		if err != nil {
 			return nil, err
 		}
 		h := learning.Replay(log)
-		for i := range h.Findings {
-			if x := &h.Findings[i]; !x.FirstAt.Before(since) {
-				describe(found, &h, x)
-			}
-		}
+		all.add(&h)
 	}
-	return found, nil
-}
-
-// rows returns the candidates of a kind that may be proposed, the worst first.
-func rows(cfg *config.Config, candidates []analytics.Candidate, kind ports.ProbationKind) (all []ports.Probation) {
-	for i := range candidates {
-		c := &candidates[i]
-		p := ports.Probation{Kind: kind, ID: c.Rule, Judged: c.Judged.Judged, People: c.People, Precision: c.Precision.Value, High: c.Precision.High}
-		if kind == ports.ProbationAgent {
-			p.ID = c.Agent
+	found := all.tooOften(cfg.Settings.ProbationBar, func(rule, agent string) bool {
+		file, id := config.FileRules, rule
+		if rule == "" {
+			file, id = config.FileAgents, agent
 		}
-		if (kind == ports.ProbationRule) != (c.Rule != "") || !cfg.Judgeable(c.Rule, c.Agent) {
-			continue
-		}
-		if !slices.ContainsFunc(all, func(x ports.Probation) bool { return x.ID == p.ID }) {
-			all = append(all, p)
-		}
-	}
-	return all
-}
-
-// rulesOf returns the rules of candidates.
-func rulesOf(candidates []analytics.Candidate) map[string]bool {
-	rules := map[string]bool{}
-	for i := range candidates {
-		if c := &candidates[i]; c.Rule != "" {
-			rules[c.Rule] = true
-		}
-	}
-	return rules
-}
-
-// without returns logs without the findings of some rules. It changes what the given ones yield.
-func without(logs iter.Seq2[[]learning.Entry, error], rules map[string]bool) iter.Seq2[[]learning.Entry, error] {
-	return func(yield func([]learning.Entry, error) bool) {
-		for log, err := range logs {
-			for i := range log {
-				if r := log[i].Review; r != nil {
-					r.Findings = slices.DeleteFunc(r.Findings, func(f learning.Finding) bool { return rules[f.Rule] })
-				}
-			}
-			if !yield(log, err) {
-				return
-			}
-		}
-	}
-}
-
-// describe adds to what was found what a finding tells about it.
-func describe(found []ports.Probation, h *learning.History, f *learning.Followed) {
-	if !f.Shown || f.Outcome == learning.OutcomeUnshown {
-		return
-	}
-	for i := range found {
-		p := &found[i]
-		if p.Kind == ports.ProbationRule && p.ID != f.Rule || p.Kind == ports.ProbationAgent && p.ID != f.Agent && !slices.Contains(f.Others, p.ID) {
-			continue
-		}
-		p.Blocks = p.Blocks || f.Blocks()
-		if f.Judged != nil && f.Judged.Judged.Own || !f.FalsePositive() && !f.TruePositive() {
-			continue
-		}
-		p.Samples = append(p.Samples, ports.ProbationSample{Number: h.Number, Path: f.Path, Line: f.First, Outcome: f.Outcome})
-		slices.SortFunc(p.Samples, func(a, b ports.ProbationSample) int {
-			return cmp.Or(rank(a.Outcome)-rank(b.Outcome), b.Number-a.Number, cmp.Compare(a.Path, b.Path), a.Line-b.Line)
-		})
-		p.Samples = p.Samples[:min(len(p.Samples), ports.MaxProbationSamples)]
-	}
-}
-
-// rank is smaller for a finding that was wrong.
-func rank(o learning.Outcome) int {
-	if o == learning.OutcomeDismissed {
-		return 0
-	}
-	return 1
+		return cfg.Judgeable(rule, agent) && !cfg.Settled(file, id)
+	})
+	return found[:min(len(found), ports.MaxProbations)], nil
 }

@@ -89,7 +89,7 @@ func (f *analyticsFlags) run(cmd *cobra.Command, _ []string) error {
 func (f *analyticsFlags) check(format bool) error {
 	switch {
 	case f.mode == "evaluate" && (f.by != "" || f.seed3):
-		return errors.New("--mode evaluate shows something else: leave it out, or leave out --by and --seed3")
+		return errors.New("--mode evaluate can't be combined with --by or --seed3")
 	case f.mode == "evaluate":
 		return nil
 	case f.mode != "":
@@ -97,7 +97,7 @@ func (f *analyticsFlags) check(format bool) error {
 	case f.by != "" && !slices.Contains(analytics.Tables(), analytics.By(f.by)):
 		return fmt.Errorf("--by %q: use %s", f.by, tables())
 	case f.seed3 && (f.by != "" || format):
-		return errors.New("--seed3 has a form of its own: leave out --by and --format")
+		return errors.New("--seed3 sets the format itself: leave out --by and --format")
 	}
 	switch f.format {
 	case "text", "markdown", "json":
@@ -128,8 +128,8 @@ func (f *analyticsFlags) summarise(cmd *cobra.Command) error {
 	app.Yield()
 	out := &checkedWriter{w: cmd.OutOrStdout()}
 	chosen := ports.LogFilter{Since: which.Since, Concerns: which.Concerns}
-	err = app.ReadLogs(cmd.Context(), url, chosen, func(logs iter.Seq2[[]learning.Entry, error], describe analytics.Describe) error {
-		return f.write(cmd, out, logs, which.Since, describe)
+	err = app.ReadLogs(cmd.Context(), url, chosen, func(logs iter.Seq2[[]learning.Entry, error], found []ports.RepositoryProbation, describe analytics.Describe) error {
+		return f.write(cmd, out, logs, analytics.Options{Since: which.Since, By: analytics.By(f.by), Probation: found}, describe)
 	})
 	switch {
 	case cmd.Context().Err() != nil:
@@ -143,15 +143,15 @@ func (f *analyticsFlags) summarise(cmd *cobra.Command) error {
 }
 
 // write writes the logs in the form that the flags name.
-func (f *analyticsFlags) write(cmd *cobra.Command, out io.Writer, logs iter.Seq2[[]learning.Entry, error], since time.Time, describe analytics.Describe) error {
+func (f *analyticsFlags) write(cmd *cobra.Command, out io.Writer, logs iter.Seq2[[]learning.Entry, error], o analytics.Options, describe analytics.Describe) error {
 	if f.format == "jsonl" {
-		n, err := analytics.Log(cmd.Context(), out, logs, since)
+		n, err := analytics.Log(cmd.Context(), out, logs, o.Since)
 		if err == nil && n == 0 {
 			return f.none()
 		}
 		return err
 	}
-	s, err := analytics.Summarise(cmd.Context(), logs, analytics.Options{Since: since, By: analytics.By(f.by)})
+	s, err := analytics.Summarise(cmd.Context(), logs, o)
 	switch {
 	case err != nil:
 		return err

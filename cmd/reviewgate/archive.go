@@ -41,9 +41,9 @@ func (f *archiveFlags) filter(now time.Time) (which ports.ReviewFilter, err erro
 // none says that the flags choose no review.
 func (f *archiveFlags) none() error {
 	if f.repo != "" {
-		return fmt.Errorf("the database has no review of the last %s of a repository that --repo %s matches", f.since, f.repo)
+		return fmt.Errorf("no review in the last %s in a repository that matches --repo %s", f.since, f.repo)
 	}
-	return fmt.Errorf("the database has no review of the last %s: take a longer --since", f.since)
+	return fmt.Errorf("no review in the last %s: take a longer --since", f.since)
 }
 
 // archiveReport is a command that computes a report R on stored reviews.

@@ -164,7 +164,7 @@ func TestRuleThatIsOftenWrongIsProposed(t *testing.T) {
 		t.Errorf("issue %+v", i)
 	}
 	for _, text := range []string{
-		"<!-- reviewgate:probation ", "was right in 0 of the 20 pull requests in which it was judged, by 3 people", "the bar is 50 %",
+		"<!-- reviewgate:probation ", "was right in 0 of the 20 pull requests in which it was judged. 3 people, none an author of the change, dismissed", "the bar is 50 %",
 		"- #1019, `store/old.go:6`: dismissed as a false positive\n- #1018, ", "`.github/reviewgate/review-rules.json`, which is a new file",
 	} {
 		if !strings.Contains(i.Body, text) {

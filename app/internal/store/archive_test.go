@@ -285,3 +285,46 @@ func TestUnreadableBacktest(t *testing.T) {
 		}
 	})
 }
+
+func TestReadsWhatIsOnProbation(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, s *Store, _ *sql.DB, url string) {
+		want := map[string][]ports.Probation{}
+		for i, name := range []string{"shop", "web", "none"} {
+			g := ports.Target{Kind: ports.TargetPull, Installation: 1, RepoID: int64(20 - i), Owner: "acme", Name: name, Number: 1, HeadSHA: "head"}
+			if _, err := s.Accept(t.Context(), ports.Delivery{GUID: name, Event: "pull_request", Installation: 1, RepoID: g.RepoID, Asks: []ports.Ask{ports.ReviewAsk{Target: g}}}); err != nil {
+				t.Fatal(err)
+			}
+			if name == "none" {
+				continue
+			}
+			rows := []ports.Probation{{Kind: ports.ProbationRule, ID: "R" + name, Judged: 25, People: 4, Precision: 0.2, High: 0.391}}
+			if err := s.SetProbations(t.Context(), g, rows, false); err != nil {
+				t.Fatal(err)
+			}
+			stored, err := s.OnProbation(t.Context(), g.RepoID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want["acme/"+name] = stored
+		}
+		reader, err := OpenReader(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer reader.Close()
+		for _, chosen := range [][]string{{"acme/shop", "acme/web"}, {"acme/web"}, {}} {
+			all, err := reader.Probations(t.Context(), func(repository string) bool { return slices.Contains(chosen, repository) })
+			if err != nil || len(all) != len(chosen) {
+				t.Fatalf("of %v: %+v, %v", chosen, all, err)
+			}
+			for i, name := range chosen {
+				if diff := cmp.Diff(want[name], []ports.Probation{all[i].Probation}); diff != "" || all[i].Repository != name {
+					t.Errorf("%s (-stored +read):\n%s", all[i].Repository, diff)
+				}
+			}
+		}
+		if all, err := reader.Probations(t.Context(), nil); err != nil || len(all) != 2 {
+			t.Errorf("everywhere: %+v, %v", all, err)
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -86,4 +87,28 @@ func (s probations) LoggedRepositories(ctx context.Context, since time.Time) ([]
 	}
 	all, err := s.repositories(ctx, which, micros(since))
 	return all, wrap(err, "list the repositories with a log")
+}
+
+// Probations lists, by repository, what is on probation in the repositories of which concerns accepts
+// the full name. Without concerns it lists everything.
+func (r *Reader) Probations(ctx context.Context, concerns func(repository string) bool) (all []ports.RepositoryProbation, err error) {
+	repos, err := r.probations.repositories(ctx, `SELECT repo_id FROM probations`)
+	if err != nil {
+		return nil, wrap(err, "list the repositories with something on probation")
+	}
+	for _, t := range repos {
+		name := t.Owner + "/" + t.Name
+		if concerns != nil && !concerns(name) {
+			continue
+		}
+		rows, err := r.probations.OnProbation(ctx, t.RepoID)
+		if err != nil {
+			return nil, err
+		}
+		for i := range rows {
+			all = append(all, ports.RepositoryProbation{Repository: name, Probation: rows[i]})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b ports.RepositoryProbation) int { return cmp.Compare(a.Repository, b.Repository) })
+	return all, nil
 }

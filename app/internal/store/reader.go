@@ -18,13 +18,14 @@ type Reader struct {
 	ports.Archive
 	ports.Learning
 	ports.MemoryReader
-	from  snapshots
-	close func() error
+	probations probations
+	from       snapshots
+	close      func() error
 }
 
 func newReader(db backend, close func() error) *Reader {
 	c := &core{db: db}
-	return &Reader{layers{c}, archive{c}, learned{c}, memory{c}, db, close}
+	return &Reader{layers{c}, archive{c}, learned{c}, memory{c}, probations{c}, db, close}
 }
 
 // OpenReader opens a database to read. Its tables must have the version of this
