@@ -59,7 +59,7 @@ func (s *Summary) hints() (out []Hint) {
 	for _, service := range s.Services {
 		for _, i := range service.Issues {
 			if i.PullRequests >= hintIssuePulls {
-				add(HintCommonIssue, "%s keeps coming up in the service %s: it was found in %d pull requests. Add it to the service's known patterns.",
+				add(HintCommonIssue, "%s keeps coming up in the service %s: it was found in %d pull requests. If it follows from a rule of the service, write that rule into review-domains.json.",
 					named(i.Name()), named(service.Service), i.PullRequests)
 				break
 			}

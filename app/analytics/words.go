@@ -152,12 +152,12 @@ func (s Share) String() string {
 
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
-// addressed is the share of final findings that were addressed, and dash without any.
+// addressed is how many of the final findings were addressed, and dash without any.
 func (r *Row) addressed() string {
 	if r.AddressedShare == nil {
 		return dash
 	}
-	return percent(*r.AddressedShare)
+	return fmt.Sprintf("%d of %d", r.Addressed(), r.Final())
 }
 
 func (r *Row) medianFix() string {
@@ -177,7 +177,7 @@ func (r *Row) costs() string {
 	case r.CostPerAddressed != nil:
 		parts = append(parts, money(*r.CostPerAddressed)+" for each addressed finding")
 	case r.CostUSD != nil:
-		parts = append(parts, money(*r.CostUSD)+" without an addressed finding")
+		parts = append(parts, money(*r.CostUSD)+" spent, no finding addressed")
 	}
 	return strings.Join(parts, "; ")
 }

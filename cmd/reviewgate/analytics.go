@@ -51,7 +51,7 @@ Exit codes: 0 done; 2 the input can't be used; 3 the command could not finish.`,
 	f.add(c)
 	c.Flags().Lookup("format").Usage = "text, markdown, json, csv (of one table, with --by), or jsonl (the entries of the log)"
 	c.Flags().StringVar(&f.by, "by", "", "one `table`: by "+tables())
-	c.Flags().BoolVar(&f.seed3, "seed3", false, "write review-analytics.json as agentic review workflows do, instead of a format")
+	c.Flags().BoolVar(&f.seed3, "seed3", false, "print what agentic review workflows keep in review-analytics.json, instead of a format")
 	c.Flags().StringVar(&f.mode, "mode", "", "evaluate: show what everything in evaluation would have changed")
 	return c
 }

@@ -20,7 +20,7 @@ type archiveFlags struct{ repo, since, format, database, settings string }
 
 func (f *archiveFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.repo, "repo", "", "only repositories whose full name matches this `glob`, such as acme/*")
-	c.Flags().StringVar(&f.since, "since", "90d", "the reviews of the last days or hours, such as 90d or 12h")
+	c.Flags().StringVar(&f.since, "since", "90d", "the reviews of the last days or hours, such as 90d or 12h, or all")
 	c.Flags().StringVar(&f.format, "format", "text", "text, markdown or json")
 	addDatabaseFlags(c, &f.database, &f.settings)
 }
@@ -40,10 +40,14 @@ func (f *archiveFlags) filter(now time.Time) (which ports.ReviewFilter, err erro
 
 // none says that the flags choose no review.
 func (f *archiveFlags) none() error {
-	if f.repo != "" {
-		return fmt.Errorf("no review in the last %s in a repository that matches --repo %s", f.since, f.repo)
+	what := "no review in the last " + f.since
+	if f.since == "all" {
+		what = "no review"
 	}
-	return fmt.Errorf("no review in the last %s: take a longer --since", f.since)
+	if f.repo != "" {
+		return fmt.Errorf("%s in a repository that matches --repo %s", what, f.repo)
+	}
+	return fmt.Errorf("%s: take a longer --since", what)
 }
 
 // archiveReport is a command that computes a report R on stored reviews.

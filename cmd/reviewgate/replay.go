@@ -64,6 +64,9 @@ func databaseOf(cmd *cobra.Command, database, settings string) (string, error) {
 	if database == "" {
 		return "", errors.New("--database is empty: name a database, or leave it out")
 	}
+	if !strings.Contains(database, ":") { // the path of a SQLite file
+		database = "sqlite://" + database
+	}
 	return app.LoadDatabaseURL(func(name string) string {
 		if name == "REVIEWGATE_DATABASE_URL" {
 			return database
@@ -158,9 +161,12 @@ var period = regexp.MustCompile(`^([1-9][0-9]{0,4})([dh])$`)
 
 // since returns the time that was a period such as 90d or 12h ago.
 func since(text string, now time.Time) (time.Time, error) {
+	if text == "all" {
+		return time.Time{}, nil
+	}
 	m := period.FindStringSubmatch(text)
 	if m == nil {
-		return time.Time{}, fmt.Errorf("--since %q: write a number of days or hours up to 99999, such as 90d or 12h", text)
+		return time.Time{}, fmt.Errorf("--since %q: write all, or a number of days or hours up to 99999, such as 90d or 12h", text)
 	}
 	n, err := strconv.Atoi(m[1])
 	if err != nil {
