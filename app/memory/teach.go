@@ -28,7 +28,7 @@ type Keeper struct {
 func NewKeeper(s ports.Store, runner *run.Runner, log zerolog.Logger, now func() time.Time) *Keeper {
 	return &Keeper{
 		Memory: s.Memory, Redact: runner.Redact, Log: log, Now: now,
-		Tester: &Tester{Archive: s.Archive, Backtests: s.Backtests, Learning: s.Learning, Runner: runner, Now: now},
+		Tester: &Tester{Archive: s.Archive, Backtests: s.Backtests, Learning: s.Learning, Memory: s.Memory, Runner: runner, Now: now},
 	}
 }
 

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ type Tester struct {
 	Archive   ports.Archive
 	Backtests ports.Backtests
 	Learning  ports.Learning
+	Memory    ports.MemoryReader
 	Runner    *run.Runner
 	Now       func() time.Time
 
@@ -55,6 +57,9 @@ type Trial struct {
 	Reviews int // that were computed or needed no computing
 	Of      int // the chosen ones
 	Failed  int // that could not be computed
+	// Stopped says that there was no time for the other reviews, or that it would have hidden too much
+	// to go on.
+	Stopped bool
 	// Hidden are findings that the record would have hidden although somebody fixed or accepted them,
 	// up to maxNamed. More counts the others of the repository, and Elsewhere those of the
 	// organisation's other repositories.
@@ -66,8 +71,9 @@ type Trial struct {
 // Hides reports whether the record would have hidden a finding that was right.
 func (t *Trial) Hides() bool { return len(t.Hidden)+t.Elsewhere > 0 }
 
-// Cut reports whether the time did not suffice for all reviews.
-func (t *Trial) Cut() bool { return t.Reviews+t.Failed < t.Of }
+// Inconclusive reports whether reviews that might speak against the record were not computed: the
+// trial stopped early, or all reviews failed.
+func (t *Trial) Inconclusive() bool { return t.Stopped || t.Failed > 0 && t.Reviews == 0 }
 
 // Hidden is a finding that a record would have hidden.
 type Hidden struct {
@@ -77,8 +83,9 @@ type Hidden struct {
 	Outcome learning.Outcome // fixed or accepted
 }
 
-// Try computes the newest reviews of the last 90 days with and without a record, and looks up what
-// became of the findings that only the computation without it has. It takes some 10 s at most.
+// Try computes the newest reviews of the last 90 days with and without a record, each beside the
+// records that are active today, and looks up what became of the findings that only the computation
+// without it has. It takes some 10 s at most.
 func (x *Tester) Try(ctx context.Context, r *ports.MemoryRecord) (out Trial, err error) {
 	if !x.running.TryLock() {
 		return out, &ports.RetryError{After: busyWait, Err: errBusy}
@@ -102,10 +109,11 @@ func (x *Tester) Try(ctx context.Context, r *ports.MemoryRecord) (out Trial, err
 	}
 	bounded, cancel := context.WithTimeout(ctx, limit+triedGrace)
 	defer cancel()
-	t := trial{Tester: x, record: r, replayer: replay.New(x.Runner), hidden: map[string]map[string]hiddenIn{}, heads: map[ports.ChosenHead]bool{}}
-	t.about = []pipeline.FalsePositive{r.About}
-	t.about[0].Record = r.Name()
-	t.set = memory.New(t.about)
+	t := trial{Tester: x, record: r, replayer: replay.New(x.Runner), others: map[int64][]pipeline.FalsePositive{}, hidden: map[string]map[string]hiddenIn{}}
+	t.about = r.About
+	t.about.Record = r.Name()
+	t.set = memory.New([]pipeline.FalsePositive{t.about})
+	computed, failed := map[ports.ChosenHead]bool{}, map[ports.ChosenHead]bool{}
 	for s, err := range replay.Ahead(bounded, backtest.Chosen{Archive: x.Archive, Reviews: chosen}, ports.ReviewFilter{}) {
 		var altered *ports.AlteredError
 		switch {
@@ -115,18 +123,23 @@ func (x *Tester) Try(ctx context.Context, r *ports.MemoryRecord) (out Trial, err
 		case err != nil:
 			return out, err
 		}
-		if err != nil || x.Now().Sub(begun) >= limit || t.found >= maxFound {
+		if out.Stopped = err != nil || x.Now().Sub(begun) >= limit || t.found >= maxFound; out.Stopped {
 			break
 		}
-		t.heads[ports.ChosenHead{Key: s.Key, HeadSHA: s.HeadSHA}] = true
+		head := ports.ChosenHead{Key: s.Key, HeadSHA: s.HeadSHA}
 		if err := panics.Guard(func() error { return t.one(bounded, s) }); err != nil {
 			if cause := context.Cause(ctx); cause != nil {
 				return out, cause
 			}
-			t.failed[s.Key] = true
+			failed[head] = true
+			continue
 		}
+		computed[head] = true
 	}
-	out.Reviews = len(t.heads)
+	for head := range failed {
+		delete(computed, head)
+	}
+	out.Reviews, out.Failed = len(computed), len(failed)
 	return out, t.lookUp(ctx, &out)
 }
 
@@ -135,13 +148,12 @@ type trial struct {
 	*Tester
 	record   *ports.MemoryRecord
 	replayer *replay.Replayer
-	about    []pipeline.FalsePositive
+	about    pipeline.FalsePositive
 	set      *memory.Set
-	heads    map[ports.ChosenHead]bool
-	hidden   map[string]map[string]hiddenIn // by target, then ID
-	order    []string                       // the keys of hidden
+	others   map[int64][]pipeline.FalsePositive // by repository: what is active today, without the record
+	hidden   map[string]map[string]hiddenIn     // by target, then ID
+	order    []string                           // the keys of hidden
 	found    int
-	failed   map[string]bool
 }
 
 type hiddenIn struct {
@@ -150,26 +162,68 @@ type hiddenIn struct {
 	pull    string
 }
 
+// matches reports whether the record is about anything in a review: a finding of its report, or one
+// that a model made and that another finding absorbed.
+func (t *trial) matches(v *pipeline.Review) bool {
+	is := func(f *pipeline.Finding) bool {
+		return len(t.set.Matching(f, servicesOf(&v.Classification, f.Path))) > 0
+	}
+	if slices.ContainsFunc(v.Report.Findings, func(f pipeline.Finding) bool { return is(&f) }) {
+		return true
+	}
+	return slices.ContainsFunc(v.Results, func(r pipeline.AgentResult) bool {
+		return r.Model != "" && slices.ContainsFunc(r.Output.Findings, func(f pipeline.Finding) bool {
+			f.Agent, f.Model = cmp.Or(f.Agent, r.Agent), r.Model
+			return is(&f)
+		})
+	})
+}
+
+// active lists the records that are active today in the repository of a review, without the one that is
+// tried.
+func (t *trial) active(ctx context.Context, repoID int64) ([]pipeline.FalsePositive, error) {
+	if known, ok := t.others[repoID]; ok {
+		return known, nil
+	}
+	in := t.record.Repository
+	in.RepoID = repoID
+	all, err := t.Memory.MemoryRecords(ctx, ports.MemoryFilter{Holding: in, States: []ports.MemoryState{ports.MemoryActive}, Newest: maxRecords})
+	if err != nil {
+		return nil, fmt.Errorf("read what is remembered: %w", err)
+	}
+	others := []pipeline.FalsePositive{}
+	for i := range all {
+		if r := &all[i]; r.Models && r.ID != t.record.ID {
+			about := r.About
+			about.Record = r.Name()
+			others = append(others, about)
+		}
+	}
+	t.others[repoID] = others
+	return others, nil
+}
+
 // one computes a review with and without the record, if the record matches anything in it.
 func (t *trial) one(ctx context.Context, s *ports.StoredReview) error {
 	v := s.Review
-	matches := func(f *pipeline.Finding) bool {
-		return len(t.set.Matching(f, servicesOf(&v.Classification, f.Path))) > 0
-	}
-	if !slices.ContainsFunc(v.Report.Findings, func(f pipeline.Finding) bool { return matches(&f) }) {
+	if !t.matches(&v) {
 		return nil
 	}
 	cfg, err := t.replayer.ConfigOf(s)
 	if err != nil {
 		return err
 	}
+	others, err := t.active(ctx, s.RepoID)
+	if err != nil {
+		return err
+	}
 	v.Memory.Accepted = nil // what somebody accepted is never hidden, but it might have been before
-	v.Memory.FalsePositives = slices.DeleteFunc(slices.Clone(v.Memory.FalsePositives), func(fp pipeline.FalsePositive) bool { return fp.Record == t.about[0].Record })
+	v.Memory.FalsePositives = others
 	without, err := t.Runner.Replay(ctx, &v, cfg)
 	if err != nil {
 		return fmt.Errorf("compute a review without %s: %w", t.record.Name(), err)
 	}
-	v.Memory.FalsePositives = append(v.Memory.FalsePositives, t.about[0])
+	v.Memory.FalsePositives = append(slices.Clone(others), t.about)
 	with, err := t.Runner.Replay(ctx, &v, cfg)
 	if err != nil {
 		return fmt.Errorf("compute a review with %s: %w", t.record.Name(), err)
