@@ -95,13 +95,13 @@ func TestTry(t *testing.T) {
 		hides   bool
 		unclear bool
 	}{
-		"no reviews":                 {},
-		"another finding":            {reviews: []*ports.StoredReview{asked(1, pipeline.Finding{Title: "Missing index", Message: "It is slow."})}, right: true, want: memory.Trial{Reviews: 1, Of: 1}},
-		"hidden, and nobody knows":   {reviews: []*ports.StoredReview{asked(1, finding)}, want: memory.Trial{Reviews: 1, Of: 1}},
-		"hidden, and it was right":   {reviews: []*ports.StoredReview{asked(1, finding)}, right: true, want: memory.Trial{Reviews: 1, Of: 1}, hides: true},
+		"no reviews":                  {},
+		"another finding":             {reviews: []*ports.StoredReview{asked(1, pipeline.Finding{Title: "Missing index", Message: "It is slow."})}, right: true, want: memory.Trial{Reviews: 1, Of: 1}},
+		"hidden, and nobody knows":    {reviews: []*ports.StoredReview{asked(1, finding)}, want: memory.Trial{Reviews: 1, Of: 1}},
+		"hidden, and it was right":    {reviews: []*ports.StoredReview{asked(1, finding)}, right: true, want: memory.Trial{Reviews: 1, Of: 1}, hides: true},
 		"a review that can't be read": {reviews: []*ports.StoredReview{old(1), asked(2)}, right: true, want: memory.Trial{Reviews: 1, Of: 2, Failed: 1}},
-		"none can be read":           {reviews: []*ports.StoredReview{old(1), old(2)}, right: true, want: memory.Trial{Of: 2, Failed: 2}, unclear: true},
-		"no time":                    {reviews: []*ports.StoredReview{asked(1), asked(2), asked(3)}, slow: true, want: memory.Trial{Of: 3, Stopped: true}, unclear: true},
+		"none can be read":            {reviews: []*ports.StoredReview{old(1), old(2)}, right: true, want: memory.Trial{Of: 2, Failed: 2}, unclear: true},
+		"no time":                     {reviews: []*ports.StoredReview{asked(1), asked(2), asked(3)}, slow: true, want: memory.Trial{Of: 3, Stopped: true}, unclear: true},
 		"another record hid it already": {
 			reviews: []*ports.StoredReview{asked(1, finding)}, right: true, records: []ports.MemoryRecord{active(3)}, want: memory.Trial{Reviews: 1, Of: 1},
 		},
