@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/app/ports"
@@ -12,8 +13,9 @@ import (
 
 // authorship is the sender's part in the pull request.
 type authorship struct {
-	own         bool // the sender opened it or pushed to it
-	unknownPush bool // some push was not seen, so anybody may have sent it
+	own         bool           // the sender opened it or pushed to it
+	unknownPush bool           // some push was not seen, so anybody may have sent it
+	all         []ports.Person // who opened it or pushed to it, as far as that is known
 }
 
 // maxAlike is how many of the sender's pushes are checked for a change of content. A sender
@@ -24,7 +26,7 @@ const maxAlike = 20
 func (cr *commandRun) askAuthors(ctx context.Context) error {
 	state, err := cr.Targets.Target(ctx, cr.Target.Key())
 	if errors.Is(err, ports.ErrNotFound) {
-		cr.authors = authorship{own: cr.own(), unknownPush: true}
+		cr.authors = authorship{own: cr.own(), unknownPush: true, all: cr.authorsOf(nil)}
 		return nil
 	}
 	if err != nil {
@@ -34,7 +36,7 @@ func (cr *commandRun) askAuthors(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cr.authors = authorship{own: cr.own(), unknownPush: !seen(state.Target.HeadSHA, pushes)}
+	cr.authors = authorship{own: cr.own(), unknownPush: !seen(state.Target.HeadSHA, pushes), all: cr.authorsOf(pushes)}
 	if cr.authors.own {
 		return nil
 	}
@@ -64,6 +66,25 @@ func (cr *commandRun) askAuthors(ctx context.Context) error {
 		cr.authors.own = !alike
 	}
 	return nil
+}
+
+// maxAuthors bounds the authors of a pull request that are kept.
+const maxAuthors = 100
+
+// authorsOf lists who opened the pull request, and who pushed to it, each once.
+func (cr *commandRun) authorsOf(pushes []ports.Push) (all []ports.Person) {
+	add := func(p ports.Person) {
+		if p != (ports.Person{}) && len(all) < maxAuthors && !slices.ContainsFunc(all, p.Same) {
+			all = append(all, p)
+		}
+	}
+	add(ports.Person{Login: cr.Author, ID: cr.AuthorID})
+	for _, p := range pushes {
+		if !p.Retargeted {
+			add(ports.Person{Login: p.Sender, ID: p.SenderID})
+		}
+	}
+	return all
 }
 
 // own reports whether the sender opened the pull request. It compares login and account ID,

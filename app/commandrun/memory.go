@@ -32,7 +32,7 @@ func (cr memoryRun) taught(ctx context.Context, r *ports.StoredReview, s *subjec
 	}
 	l, err := cr.Keeper.Teach(ctx, memory.Dismissal{
 		Target: cr.Target, Review: r, Finding: s.finding, Config: cr.config, By: cr.sender(),
-		Own: cr.authors.own || cr.authors.unknownPush, Reason: cr.what.Reason, MayApprove: cr.mayApprove,
+		Own: cr.authors.own || cr.authors.unknownPush, Authors: cr.authors.all, Reason: cr.what.Reason, MayApprove: cr.mayApprove,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("learn from a dismissal: %w", err)
@@ -40,7 +40,7 @@ func (cr memoryRun) taught(ctx context.Context, r *ports.StoredReview, s *subjec
 	change := l.Change
 	change.Say = func(id int64) string {
 		if change.New != nil && id == 0 {
-			return memoryNotice(&memory.Lesson{Outcome: render.MemoryFull}, "").String()
+			return memoryNotice(&memory.Lesson{Outcome: memory.Full}, "").String()
 		}
 		return memoryNotice(&l, ports.MemoryName(max(id, change.ID))).String()
 	}
@@ -50,8 +50,8 @@ func (cr memoryRun) taught(ctx context.Context, r *ports.StoredReview, s *subjec
 // memoryNotice is the answer about a record.
 func memoryNotice(l *memory.Lesson, name string) render.Notice {
 	a := render.MemoryAnswer{
-		Record: name, Outcome: string(l.Outcome), People: l.People, Needed: memory.Needed(l.Record),
-		Reviews: l.Trial.Reviews, Of: l.Trial.Of, Days: l.Trial.Days, More: l.Trial.More, Elsewhere: l.Trial.Elsewhere,
+		Record: name, Outcome: string(l.Outcome), People: l.People, Left: l.Left, PerDay: memory.PerDay,
+		Reviews: l.Trial.Reviews, Of: l.Trial.Of, Failed: l.Trial.Failed, Stopped: l.Trial.Stopped, Days: l.Trial.Days, More: l.Trial.More, Elsewhere: l.Trial.Elsewhere,
 	}
 	if r := l.Record; r != nil {
 		a.State, a.Rule, a.Service = string(r.State), r.About.Rule, r.About.Service
@@ -102,6 +102,9 @@ func (cr memoryRun) lacksForRecord(ctx context.Context, r *ports.MemoryRecord) (
 // remember makes a record active, unless it would have hidden findings that were right.
 func (cr memoryRun) remember(ctx context.Context) (verdict, error) {
 	r, lacks, err := cr.recordFor(ctx)
+	if err == nil && r != nil && lacks == "" && r.Cited.Key == cr.Target.Key() {
+		err = cr.askAuthors(ctx)
+	}
 	switch {
 	case err != nil:
 		return verdict{}, err
@@ -109,7 +112,7 @@ func (cr memoryRun) remember(ctx context.Context) (verdict, error) {
 		return refused(render.Notice{Kind: render.NoticeNoRecord, Text: cr.what.Record}), nil
 	case lacks != "":
 		return cr.notAllowed(lacks), nil
-	case !memory.MayApprove(r, cr.sender()):
+	case !memory.MayApprove(r, cr.sender(), cr.Target.Key(), cr.authors.own || cr.authors.unknownPush):
 		return cr.notAllowed(render.TakesOtherApprover), nil
 	case r.State == ports.MemoryRevoked:
 		return refused(memoryNotice(&memory.Lesson{Outcome: render.MemoryRevoked, Record: r}, r.Name())), nil

@@ -160,7 +160,7 @@ func TestDismissalsTeach(t *testing.T) {
 			State: test.want, Repository: ports.Target{Kind: ports.TargetPull, RepoID: 2, Owner: "acme", Name: "shop"}, Models: true,
 			About:  pipeline.FalsePositive{Agent: "quality", Category: "reliability", Title: "The request is never ended", Reason: w.effect.Dismiss[0].Reason},
 			Cited:  ports.MemoryCitation{Key: target.Key(), Number: 3, Finding: "00aa", BaseRef: "main", Path: "store/client.go", Line: 6, Lines: []string{"12345678"}, End: ports.PullOpen},
-			Author: ports.Person{Login: test.sender}, Own: test.own, Approver: approver, Created: now, Used: now, Votes: votes,
+			Author: ports.Person{Login: test.sender}, Own: test.own, Authors: []ports.Person{{Login: "alice"}}, Approver: approver, Created: now, Used: now, Votes: votes,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -168,7 +168,7 @@ func TestDismissalsTeach(t *testing.T) {
 		if a := answer(t, c.Say(12)); a.Outcome != test.outcome || a.Record != "M-12" {
 			t.Errorf("%s: the answer is %+v", name, a)
 		}
-		if a := answer(t, c.Say(0)); a.Outcome != render.MemoryFull {
+		if a := answer(t, c.Say(0)); a.Outcome != "full" {
 			t.Errorf("%s: without room the answer is %+v", name, a)
 		}
 		if w.effect.Dismiss[0].Class != "false_positive" || w.effect.Entry.Judged.Class != "false_positive" {
@@ -205,6 +205,33 @@ func TestRestoreWithdraws(t *testing.T) {
 		}
 		if active := test.state == ports.MemoryActive; active != slices.ContainsFunc(w.effect.Memory, func(c ports.MemoryChange) bool { return c.Unvote != nil }) {
 			t.Errorf("%+v: changes %+v", test, w.effect.Memory)
+		}
+	}
+}
+
+// The authors of a pull request don't approve what anybody taught there, neither on that pull request nor
+// on another one. An author may still approve what was taught elsewhere.
+func TestAuthorsDoNotApproveWhatWasTaughtOnTheirs(t *testing.T) {
+	for name, test := range map[string]struct {
+		taughtOn string
+		authors  []ports.Person
+		sender   string
+		hidden   bool // a push was not seen
+		want     string
+	}{
+		"on this one, by its author":     {target.Key(), nil, "alice", false, render.TakesOtherApprover},
+		"on this one, by somebody else":  {target.Key(), []ports.Person{{Login: "bob"}}, "bob", false, ""}, // who only merged the base
+		"on this one, by who may be one": {target.Key(), nil, "bob", true, render.TakesOtherApprover},
+		"on another one of theirs":       {"pull/2/99", []ports.Person{{Login: "bob"}}, "bob", false, render.TakesOtherApprover},
+		"on another one of others":       {"pull/2/99", []ports.Person{{Login: "bob"}}, "alice", false, ""},
+	} {
+		w := &world{permission: ports.PermissionMaintain, pusher: "alice", hidden: test.hidden, records: records()}
+		w.records[0].Cited.Key, w.records[0].Authors = test.taughtOn, test.authors
+		if err := w.say(t, test.sender, commands.Remember, "M-12"); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.lacks(t); got != test.want {
+			t.Errorf("%s: lacks %q, want %q", name, got, test.want)
 		}
 	}
 }

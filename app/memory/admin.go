@@ -22,6 +22,13 @@ const (
 // Operator is who changes records by the command line, in the audit log.
 const Operator = "the operator"
 
+// RefusedError says why an operator can't have what is asked for. Asking again does not help.
+type RefusedError struct{ Why string }
+
+func (e *RefusedError) Error() string { return e.Why }
+
+func refusef(format string, args ...any) error { return &RefusedError{fmt.Sprintf(format, args...)} }
+
 // Ask is a change that an operator asks for.
 type Ask struct {
 	Op           Op
@@ -49,7 +56,7 @@ func (k *Keeper) Obey(ctx context.Context, a Ask) (out Answer, err error) {
 	}
 	r, err := k.Memory.MemoryRecord(ctx, a.ID)
 	if errors.Is(err, ports.ErrNotFound) {
-		return out, fmt.Errorf("there is no record %s: reviewgate memory list shows those that there are", ports.MemoryName(a.ID))
+		return out, refusef("there is no record %s: reviewgate memory list shows those that there are", ports.MemoryName(a.ID))
 	}
 	if err != nil {
 		return out, err
@@ -62,7 +69,7 @@ func (k *Keeper) Obey(ctx context.Context, a Ask) (out Answer, err error) {
 		}
 		change = ports.MemoryChange{ID: r.ID, From: r.State, To: ports.MemoryRevoked, By: Operator, Why: "revoked"}
 	case OpApprove:
-		l, err := k.Approve(ctx, &r, Approval{Actor: Operator, Anyway: a.Anyway, Organisation: a.Organisation})
+		l, err := k.Approve(ctx, &r, Approval{By: ports.Person{Login: Operator}, Actor: Operator, Anyway: a.Anyway, Organisation: a.Organisation})
 		if err != nil {
 			return out, err
 		}
@@ -72,7 +79,7 @@ func (k *Keeper) Obey(ctx context.Context, a Ask) (out Answer, err error) {
 		}
 		change = l.Change
 	default:
-		return out, fmt.Errorf("%q is nothing that can be asked for, by another version of reviewgate perhaps", a.Op)
+		return out, refusef("%q is not a known operation; is the server another version?", a.Op)
 	}
 	out.State = change.To
 	_, err = k.Memory.ChangeMemory(ctx, []ports.MemoryChange{change})
@@ -82,8 +89,8 @@ func (k *Keeper) Obey(ctx context.Context, a Ask) (out Answer, err error) {
 // importInto proposes records, and adds patterns. Records that say what the repository's own say
 // already are left out.
 func (k *Keeper) importInto(ctx context.Context, to ports.Target, c *Contents) (out Answer, err error) {
-	if err := c.check(); err != nil {
-		return out, err
+	if err := c.check(k.Now()); err != nil {
+		return out, &RefusedError{err.Error()}
 	}
 	all, err := k.Memory.MemoryRecords(ctx, ports.MemoryFilter{RepoID: to.RepoID})
 	if err != nil {
@@ -92,7 +99,7 @@ func (k *Keeper) importInto(ctx context.Context, to ports.Target, c *Contents) (
 	var changes []ports.MemoryChange
 	now := k.Now()
 	for _, about := range c.Wrong {
-		about.Reason = k.Redact(about.Reason)
+		k.clean(&about)
 		r := ports.MemoryRecord{State: ports.MemoryProposed, Repository: to, About: about, Models: true, Created: now, Used: now}
 		if like(all, &r) != nil {
 			out.Known++
@@ -103,13 +110,26 @@ func (k *Keeper) importInto(ctx context.Context, to ports.Target, c *Contents) (
 	}
 	_, err = k.Memory.ChangeMemory(ctx, changes)
 	if errors.Is(err, ports.ErrMemoryFull) {
-		return out, fmt.Errorf("%s would have more than %d records of memory: revoke some, or import fewer", to.Owner+"/"+to.Name, ports.MaxMemoryRecords)
+		return out, refusef("%s would have more than %d records of memory: revoke some, or import fewer", to.Owner+"/"+to.Name, ports.MaxMemoryRecords)
 	}
 	if err != nil {
 		return out, err
 	}
 	out.Proposed, out.Patterns = len(changes), len(c.Patterns)
-	return out, k.Memory.AddMemoryPatterns(ctx, to.RepoID, c.Patterns)
+	return out, k.Memory.AddMemoryPatterns(ctx, to.RepoID, k.cleanPatterns(c.Patterns))
+}
+
+// cleanPatterns returns patterns without secrets. A pattern of which nothing is left to tell it from
+// others is left out.
+func (k *Keeper) cleanPatterns(patterns []ports.MemoryPattern) (out []ports.MemoryPattern) {
+	for _, p := range patterns {
+		p.Title, p.Example = brief(k.Redact(p.Title), maxTitle), brief(k.Redact(p.Example), maxPlace)
+		p.Rule, p.Category = k.Redact(p.Rule), k.Redact(p.Category)
+		if p.Key = patternKey(p.Rule, p.Category, p.Title); p.Key != "" {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // Repository returns the repository with a name, owner/name in any case.
@@ -123,5 +143,5 @@ func Repository(ctx context.Context, from ports.MemoryReader, name string) (port
 			return t, nil
 		}
 	}
-	return ports.Target{}, fmt.Errorf("the database does not know the repository %s: it does once a pull request there was reviewed", name)
+	return ports.Target{}, refusef("the database does not know %s yet: it will after the first review there", name)
 }

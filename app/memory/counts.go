@@ -15,16 +15,9 @@ import (
 const maxSeen = 200
 
 // CountsOf returns what a review adds to memory once it is published. again is the last report on the
-// same head, or nil: its findings were counted before.
+// same head, or nil: its findings were counted before. A record has a hit where it had an effect, and not
+// where it was only named.
 func CountsOf(r *pipeline.Review, again *pipeline.PreviousReport) (out ports.MemoryCounts) {
-	for _, u := range r.Report.Memory {
-		if id := ports.MemoryID(u.Record); id != 0 {
-			if out.Hits == nil {
-				out.Hits = map[int64]int{}
-			}
-			out.Hits[id]++
-		}
-	}
 	before := map[string]bool{}
 	if again != nil {
 		for i := range again.Findings {
@@ -32,6 +25,17 @@ func CountsOf(r *pipeline.Review, again *pipeline.PreviousReport) (out ports.Mem
 		}
 		for i := range again.Suppressed {
 			mark(before, &again.Suppressed[i].Finding)
+		}
+	}
+	for _, u := range r.Report.Memory {
+		if u.Effect == pipeline.MemoryJudgedWrong || before[u.Finding] {
+			continue
+		}
+		if id := ports.MemoryID(u.Record); id != 0 {
+			if out.Hits == nil {
+				out.Hits = map[int64]int{}
+			}
+			out.Hits[id]++
 		}
 	}
 	type place struct{ service, key string }

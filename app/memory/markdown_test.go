@@ -71,7 +71,7 @@ func TestParseRefuses(t *testing.T) {
 		"unknown section":    {"MEMORY.md", "# T\n## Orders\n", `MEMORY.md:2: there is no section "Orders" here`},
 		"a section twice":    {"MEMORY.md", "# T\n## Archive\n## Archive\n", "MEMORY.md:3: the section Archive is there twice"},
 		"rules in the index": {"MEMORY.md", "# T\n## Service-Specific Rules\n", "there is no section"},
-		"other columns":      {"MEMORY.md", "# T\n## Archive\n| Pattern | Frequency |\n", "MEMORY.md:3: the columns of Archive are others"},
+		"other columns":      {"MEMORY.md", "# T\n## Archive\n| Pattern | Frequency |\n", "MEMORY.md:3: Archive has other columns"},
 		"no rule":            {"MEMORY.md", "# T\n## False Positives to Avoid\n| Pattern | Why It's Not an Issue |\n| a b | c |\n", "MEMORY.md:4: the line under the head"},
 		"cells":              {"MEMORY.md", head + "| some thing | b | c |\n", "MEMORY.md:6: the row has 3 cells and the table 2"},
 		"an open row":        {"MEMORY.md", head + "| some thing | b\n", "does not end with |"},

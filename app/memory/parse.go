@@ -25,8 +25,10 @@ const (
 	MaxFile     = 1 << 20 // bytes
 	maxName     = 200     // characters of a rule's, an agent's or a category's name
 	maxExample  = 800     // characters of a place in the code, without its line
+	maxPlace    = maxExample + 20
 	maxGlobs    = 20
 	maxSeenEver = 1_000_000 // the greatest frequency
+	firstYear   = 2000      // of what was seen last. What is after today is refused by check
 )
 
 // serviceName is the name of a service in the config.
@@ -153,7 +155,7 @@ func (p *parser) row(line string) error {
 	switch {
 	case p.columns == 0:
 		if len(cells) < least || len(cells) > len(columns) || !slices.Equal(cells, columns[:len(cells)]) {
-			return p.wrong("the columns of "+p.section+" are others", "use "+strings.Join(columns, ", ")+"; those after "+columns[least-1]+" may be left out")
+			return p.wrong(p.section+" has other columns", "use "+strings.Join(columns, ", ")+"; those after "+columns[least-1]+" may be left out")
 		}
 		p.columns = len(cells)
 		return nil
@@ -207,7 +209,7 @@ func (p *parser) patternRow(cells []string) error {
 		return p.wrong("the frequency is not a number", fmt.Sprintf("write how often it was found, from 0 to %d", maxSeenEver))
 	}
 	seen, err := time.Parse(day, cells[2])
-	if err != nil || seen.Year() < 2000 {
+	if err != nil || seen.Year() < firstYear {
 		return p.wrong("the day on which it was last seen is not a date", "write it as 2026-02-14")
 	}
 	severity, ok := severities[strings.ToLower(cells[3])]
@@ -249,7 +251,7 @@ func checkPattern(p *ports.MemoryPattern) (problem, remedy string) {
 	switch {
 	case !oneLine(p.Title, maxTitle) || p.Title == "":
 		return "the pattern is empty or too long", fmt.Sprintf("say in at most %d characters what is found", maxTitle)
-	case !oneLine(p.Rule, maxName), !oneLine(p.Category, maxName), !oneLine(p.Example, maxExample+20):
+	case !oneLine(p.Rule, maxName), !oneLine(p.Category, maxName), !oneLine(p.Example, maxPlace):
 		return "a cell is too long, or has control characters", "shorten it"
 	case p.Key == "", p.Key != patternKey(p.Rule, p.Category, p.Title):
 		return "the pattern has no word that tells it from others", "say what is found, or name the rule"
@@ -287,14 +289,18 @@ func oneLine(s string, most int) bool {
 	return utf8.RuneCountInString(s) <= most && s == plaintext.Line(plaintext.Printable(s))
 }
 
-// check refuses contents that Parse would not have read, as another program may have sent them.
-func (c *Contents) check() error {
+// check refuses contents that Parse would not have read, as another program may have sent them, and
+// patterns that were last seen after today.
+func (c *Contents) check(now time.Time) error {
 	if len(c.Patterns) > ports.MaxMemoryPatterns || len(c.Wrong) > ports.MaxMemoryRecords {
 		return errors.New("there is more to import than a repository may have")
 	}
 	for i := range c.Patterns {
 		if problem, remedy := checkPattern(&c.Patterns[i]); problem != "" {
 			return fmt.Errorf("pattern %d: %s; %s", i+1, problem, remedy)
+		}
+		if seen := c.Patterns[i].LastSeen; seen.Year() < firstYear || seen.After(now.AddDate(0, 0, 1)) { // somewhere it is tomorrow already
+			return fmt.Errorf("the pattern %q was last seen on %s; write a day on which it was found", c.Patterns[i].Title, seen.UTC().Format(day))
 		}
 	}
 	for i := range c.Wrong {

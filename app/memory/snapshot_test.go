@@ -218,7 +218,10 @@ func TestCounts(t *testing.T) {
 	r := &pipeline.Review{
 		Classification: pipeline.Classification{Services: pipeline.List[pipeline.Service]{{ID: "core", Files: pipeline.List[string]{"a.go"}}, {ID: "web", Files: pipeline.List[string]{"a.go"}}}},
 		Report: pipeline.Report{
-			Memory: pipeline.List[pipeline.MemoryUse]{{Record: "M-3"}, {Record: "M-3"}, {Record: "M-4"}, {Record: "nonsense"}},
+			Memory: pipeline.List[pipeline.MemoryUse]{
+				{Record: "M-3", Finding: "1", Effect: pipeline.MemoryHidden}, {Record: "M-3", Finding: "3", Effect: pipeline.MemoryDoubted}, {Record: "M-3", Finding: "2", Effect: pipeline.MemoryHidden},
+				{Record: "M-4", Finding: "1", Effect: pipeline.MemoryJudgedWrong}, {Record: "M-5", Finding: "1", Effect: pipeline.MemoryDoubted}, {Record: "nonsense", Effect: pipeline.MemoryHidden},
+			},
 			Findings: pipeline.List[pipeline.Finding]{
 				f("1", "sec-x", "A title", "a.go", pipeline.StateNew), f("2", "sec-x", "Another", "a.go", pipeline.StateNew), f("3", "", "Requests never end", "b.go", pipeline.StateNew),
 				f("4", "", "The end of a request: never", "b.go", pipeline.StateOpen), f("5", "", "The", "b.go", pipeline.StateNew),
@@ -235,7 +238,7 @@ func TestCounts(t *testing.T) {
 	if diff := cmp.Diff(want, seen); diff != "" {
 		t.Errorf("patterns (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(map[int64]int{3: 2, 4: 1}, got.Hits); diff != "" {
+	if diff := cmp.Diff(map[int64]int{3: 2, 5: 1}, got.Hits); diff != "" {
 		t.Errorf("hits (-want +got):\n%s", diff)
 	}
 }

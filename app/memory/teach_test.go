@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
 var (
@@ -224,4 +226,174 @@ func TestRulesAreNeverRemembered(t *testing.T) {
 			t.Errorf("approved: %+v, %v", l, err)
 		}
 	}
+}
+
+// A dismissal makes another proposal active only if that is no wider than the dismissed finding. Those
+// who voted for a wider one count for what was dismissed.
+func TestNothingWiderBecomesActive(t *testing.T) {
+	const title = "The request is never cancelled"
+	wide := func(change func(*ports.MemoryRecord)) ports.MemoryRecord {
+		r := proposal(t, dismissal(nil))
+		change(&r)
+		return r
+	}
+	for name, test := range map[string]struct {
+		known ports.MemoryRecord
+		own   bool // the dismissal teaches a record of its own
+	}{
+		"the same":    {wide(func(*ports.MemoryRecord) {}), false},
+		"fewer words": {wide(func(r *ports.MemoryRecord) { r.About.Title = "Request cancelled" }), false},
+		"more words": {wide(func(r *ports.MemoryRecord) {
+			r.About.Title = "Request never cancelled, token leaked, input unvalidated"
+		}), true},
+		"any agent":       {wide(func(r *ports.MemoryRecord) { r.About.Agent = "" }), true},
+		"any category":    {wide(func(r *ports.MemoryRecord) { r.About.Category = "" }), true},
+		"imported":        {wide(func(r *ports.MemoryRecord) { r.Cited = ports.MemoryCitation{} }), true},
+		"active and wide": {wide(func(r *ports.MemoryRecord) { r.State, r.About.Agent = ports.MemoryActive, "" }), false},
+	} {
+		l := teach(t, &store{records: []ports.MemoryRecord{test.known}}, dismissal(func(d *memory.Dismissal) { d.By, d.MayApprove, d.Target.Number = bob, always, 99 }))
+		if own := l.Change.New != nil; own != test.own || own && l.Record.About.Title != title {
+			t.Errorf("%s: %s, the record is %+v", name, l.Outcome, l.Record)
+		}
+		if l.Outcome == memory.Active && (l.Record.About.Agent != "quality" || strings.Contains(l.Record.About.Title, "token")) {
+			t.Errorf("%s: active is %+v", name, l.Record.About)
+		}
+	}
+	known := wide(func(r *ports.MemoryRecord) {
+		r.About.Title = "Request never cancelled, token leaked"
+		r.Votes = append(r.Votes, vote(bob, 2, false), vote(bob, 3, false))
+	})
+	l := teach(t, &store{records: []ports.MemoryRecord{known}}, dismissal(func(d *memory.Dismissal) { d.By, d.Target.Number = cat, 99 }))
+	if l.Outcome != memory.Active || l.Change.New == nil || l.Record.About.Title != title || len(l.Record.Votes) != 3 || l.People != 3 {
+		t.Errorf("the third person: %s, %+v", l.Outcome, l.Record)
+	}
+}
+
+// A change says what it was decided on, so that commands at once don't miss each other.
+func TestChangesSayWhatTheyWereDecidedOn(t *testing.T) {
+	r := proposal(t, dismissal(nil))
+	l := teach(t, &store{records: []ports.MemoryRecord{r}}, dismissal(func(d *memory.Dismissal) { d.By, d.Target.Number = bob, 98 }))
+	if l.Change.From != ports.MemoryProposed || l.Change.Votes != 1 {
+		t.Errorf("a vote: %+v", l.Change)
+	}
+	r.About.Title = "Missing index of orders"
+	if l = teach(t, &store{records: []ports.MemoryRecord{r}}, dismissal(nil)); l.Change.Newest == nil || *l.Change.Newest != 12 {
+		t.Errorf("a new record: %+v", l.Change)
+	}
+}
+
+// What became active by votes is proposed again once too few are left. What somebody approved stays.
+func TestVotesTakenBack(t *testing.T) {
+	for name, test := range map[string]struct {
+		approver ports.Person
+		votes    []ports.MemoryVote // besides the author's
+		want     ports.MemoryState
+	}{
+		"two are left": {ports.Person{}, []ports.MemoryVote{vote(bob, 2, false), vote(cat, 3, false), vote(ports.Person{Login: "dan"}, 4, false)}, ""},
+		"one is left":  {ports.Person{}, []ports.MemoryVote{vote(bob, 2, false), vote(cat, 3, false)}, ports.MemoryProposed},
+		"approved":     {ann, []ports.MemoryVote{vote(bob, 2, false), vote(cat, 3, false)}, ""},
+	} {
+		r := proposal(t, dismissal(nil))
+		r.State, r.Approver = ports.MemoryActive, test.approver
+		r.Votes = append(r.Votes, test.votes...)
+		at := shop
+		at.Number = 2
+		changes, err := (&store{records: []ports.MemoryRecord{r}}).keeper().Withdraw(t.Context(), at, []string{"f00d"}, "bob")
+		var to ports.MemoryState
+		unvotes := 0
+		for _, c := range changes {
+			if c.To != "" {
+				to = c.To
+			}
+			if c.Unvote != nil {
+				unvotes++
+			}
+		}
+		if err != nil || to != test.want || unvotes != 1 {
+			t.Errorf("%s: %+v, %v", name, changes, err)
+		}
+	}
+}
+
+// A dismissal does not make a record active that was not tried on all reviews. An approval does, and says
+// how far the trial got.
+func TestTrialsCutShort(t *testing.T) {
+	h := &history{all: []*ports.StoredReview{asked(1)}}
+	clock := now
+	k := (&store{}).keeper()
+	runner, err := run.NewRunner(run.Config{Version: "x", Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.Tester = &memory.Tester{Archive: h, Backtests: h, Learning: h, Memory: &store{}, Runner: runner, Now: func() time.Time {
+		clock = clock.Add(time.Minute)
+		return clock
+	}}
+	l, err := k.Teach(t.Context(), dismissal(func(d *memory.Dismissal) { d.MayApprove = always }))
+	if err != nil || l.Outcome != memory.Untried || l.Record.State != ports.MemoryProposed || !l.Trial.Stopped {
+		t.Errorf("a dismissal: %+v, %v", l, err)
+	}
+	r := proposal(t, dismissal(nil))
+	if l, err = k.Approve(t.Context(), &r, memory.Approval{By: bob}); err != nil || l.Outcome != memory.Active || !l.Trial.Stopped {
+		t.Errorf("an approval: %+v, %v", l, err)
+	}
+}
+
+// A record that has ended does not come back into a repository that is full. Records about rules take no
+// place.
+func TestFullRepository(t *testing.T) {
+	s := &store{}
+	for i := range int64(ports.MaxMemoryRecords) {
+		s.records = append(s.records, active(i+1))
+	}
+	r := active(1000)
+	r.State = ports.MemoryExpired
+	if l, err := s.keeper().Approve(t.Context(), &r, memory.Approval{By: bob, Anyway: true}); err != nil || l.Outcome != memory.Full || l.Change.ID != 0 {
+		t.Errorf("full: %+v, %v", l, err)
+	}
+	s.records[0].Models = false
+	if l, err := s.keeper().Approve(t.Context(), &r, memory.Approval{By: bob, Anyway: true}); err != nil || l.Outcome != memory.Active {
+		t.Errorf("with a record about a rule: %+v, %v", l, err)
+	}
+}
+
+// Neither what is taught nor what is imported stores a secret, wherever it stands.
+func TestNoSecretIsStored(t *testing.T) {
+	l := teach(t, &store{}, dismissal(func(d *memory.Dismissal) { d.Finding.Title = "The password hunter2 of requests leaks" }))
+	if text := fmt.Sprint(l.Record.About); strings.Contains(text, "hunter2") {
+		t.Errorf("taught: %s", text)
+	}
+	s := &importing{store: &store{}}
+	k := s.keeper()
+	k.Memory = s
+	contents := func(seen time.Time) memory.Contents {
+		var c memory.Contents
+		err := c.Parse("MEMORY.md", "# x\n\n## Common Issues\n\n| Pattern | Frequency | Last Seen | Severity | Example |\n|---|---|---|---|---|\n| password hunter2 in clear | 9 | "+seen.Format(time.DateOnly)+" | critical | hunter2.go:1 |\n\n"+
+			"## False Positives to Avoid\n\n| Pattern | Why It's Not an Issue |\n|---|---|\n| password hunter2 clear | hunter2 is fine |\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	if _, err := k.Obey(t.Context(), memory.Ask{Op: memory.OpImport, Repository: shop, Contents: contents(now)}); err != nil {
+		t.Fatal(err)
+	}
+	if text := fmt.Sprint(s.changes[0].New.About, s.added); strings.Contains(text, "hunter2") || len(s.added) != 1 {
+		t.Errorf("imported: %s", text)
+	}
+	var refused *memory.RefusedError
+	if _, err := k.Obey(t.Context(), memory.Ask{Op: memory.OpImport, Repository: shop, Contents: contents(now.AddDate(0, 0, 2))}); !errors.As(err, &refused) {
+		t.Errorf("a pattern that is seen the day after tomorrow: %v", err)
+	}
+}
+
+// importing is a store that keeps the imported patterns.
+type importing struct {
+	*store
+	added []ports.MemoryPattern
+}
+
+func (s *importing) AddMemoryPatterns(_ context.Context, _ int64, p []ports.MemoryPattern) error {
+	s.added = p
+	return nil
 }

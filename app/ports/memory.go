@@ -13,15 +13,16 @@ import (
 
 // The bounds of what is remembered of a repository.
 const (
-	MaxMemoryRecords  = 500  // records that are proposed, active or quarantined
+	MaxMemoryRecords  = 500  // records that are proposed, active or quarantined; as many again about rules
 	MaxMemoryPatterns = 1000 // those that were seen last are kept
 )
 
 // ErrMemoryFull means that a repository has MaxMemoryRecords.
 var ErrMemoryFull = errors.New("the repository has as many records of memory as it may have")
 
-// ErrMemoryChanged means that a record has another state by now than the caller has seen.
-var ErrMemoryChanged = errors.New("the record of memory has changed meanwhile")
+// ErrMemoryChanged means that a record has another state or other votes by now than the caller has
+// seen, or that one like it was stored.
+var ErrMemoryChanged = errors.New("the records of memory have changed meanwhile")
 
 // MemoryReader reads what was taught about repositories, and what keeps being found there.
 type MemoryReader interface {
@@ -86,7 +87,9 @@ type MemoryRecord struct {
 	Cited  MemoryCitation
 	Author Person
 	// Own says that the author was an author of the pull request, or may have been.
-	Own      bool
+	Own bool
+	// Authors are those who opened the pull request or pushed to it, as far as they were known.
+	Authors  []Person
 	Approver Person // zero if nobody approved it by a command
 	Created  time.Time
 	Used     time.Time // when it was approved, or last had an effect
@@ -94,6 +97,9 @@ type MemoryRecord struct {
 	// Votes are the dismissals of findings like it, the first one its author's.
 	Votes []MemoryVote
 }
+
+// Imported reports whether nobody taught the record on a pull request.
+func (r *MemoryRecord) Imported() bool { return r.Cited.Key == "" }
 
 // Name is how people refer to the record, such as M-12.
 func (r *MemoryRecord) Name() string { return MemoryName(r.ID) }
@@ -154,6 +160,12 @@ type MemoryVote struct {
 	At      time.Time
 }
 
+// Replaces reports whether a new vote for a record takes the place of an earlier one: of a person, the
+// newest counts. A vote on a pull request of their own replaces no other.
+func (v *MemoryVote) Replaces(earlier *MemoryVote) bool {
+	return v.Person.Same(earlier.Person) && (earlier.Own || !v.Own)
+}
+
 // MemoryFilter chooses records. The zero value chooses all.
 type MemoryFilter struct {
 	RepoID int64 // only those that were taught in this repository, with their votes
@@ -176,7 +188,13 @@ type MemoryChange struct {
 	Organisation bool
 	// Uncited drops the citation: somebody confirmed the record although its lines are gone.
 	Uncited bool
-	Vote    *MemoryVote // to add; replaces the same person's vote by the same finding
+	Vote    *MemoryVote // to add; replaces the same person's earlier vote
+	// Votes is how many votes the caller saw. With From and Vote, there must still be as many: what
+	// follows from a vote depends on the others.
+	Votes int
+	// Newest, if set, is the ID of the newest record of the repository that the caller saw, 0 for none.
+	// A newer one like New is an ErrMemoryChanged.
+	Newest *int64
 	// Unvote removes the votes by a finding.
 	Unvote *MemoryVote
 

@@ -1,5 +1,7 @@
 package render
 
+import "github.com/reviewgate/reviewgate/app/ports"
+
 // MemoryAnswer is what became of a record of memory.
 type MemoryAnswer struct {
 	Record       string `json:"record,omitempty"` // its name, such as M-12
@@ -8,12 +10,16 @@ type MemoryAnswer struct {
 	Rule         string `json:"rule,omitempty"`
 	Service      string `json:"service,omitempty"`
 	Organisation bool   `json:"organisation,omitempty"`
-	People       int    `json:"people,omitempty"` // who have dismissed findings like it
-	Needed       int    `json:"needed,omitempty"` // how many of them would change something
+	People       int    `json:"people,omitempty"`  // who have dismissed findings like it
+	PerDay       int    `json:"per_day,omitempty"` // how many records a person may propose in a day
+	Left         int    `json:"left,omitempty"`    // how many more of them would change something
 	// Reviews of the Of newest heads of the last Days were computed.
 	Reviews int `json:"reviews,omitempty"`
 	Of      int `json:"of,omitempty"`
+	Failed  int `json:"failed,omitempty"` // of these could not be computed
 	Days    int `json:"days,omitempty"`
+	// Stopped says that there was no time for all of them.
+	Stopped bool `json:"stopped,omitempty"`
 	// Hidden are findings that it would have hidden although they were right. More counts others, and
 	// Elsewhere those of other repositories.
 	Hidden    []HiddenFinding `json:"hidden,omitempty"`
@@ -27,7 +33,6 @@ type MemoryAnswer struct {
 
 // Outcomes of a MemoryAnswer besides those of app/memory.
 const (
-	MemoryFull      = "full" // the repository has as many records as it may have
 	MemoryForgotten = "forgotten"
 	MemoryRevoked   = "revoked" // and so can't be approved
 )
@@ -45,17 +50,19 @@ func (nw noticeWords) memory(a *MemoryAnswer) (lead safe, list items, hidden int
 		a = &MemoryAnswer{}
 	}
 	lead = say("memory answer", struct {
-		Outcome, State                word
-		Record, Rule, Service, File   safe
-		Remember, Anyway, Forget      safe
-		Organisation, Patched, Whole  bool
-		People, Needed, Reviews, Days int
-		Cut                           bool
-		Elsewhere                     int
+		Outcome, State               word
+		Record, Rule, Service, File  safe
+		Remember, Anyway, Forget     safe
+		Organisation, Patched, Whole bool
+		People, Left, Reviews, Days  int
+		Failed, Elsewhere            int
+		Stopped                      bool
+		PerDay, Most                 int
 	}{
 		word(a.Outcome), word(a.State), nw.p.code(a.Record, maxName), nw.p.code(a.Rule, maxName), nw.p.text(a.Service, maxName), nw.p.code(a.File, maxName),
 		nw.p.code("/review remember "+a.Record, maxName), nw.p.code("/review remember "+a.Record+" anyway", maxName), nw.p.code("/review forget "+a.Record, maxName),
-		a.Organisation, len(a.Patch) > 0, a.Whole, a.People, a.Needed, a.Reviews, a.Days, a.Reviews < a.Of, a.Elsewhere,
+		a.Organisation, len(a.Patch) > 0, a.Whole, a.People, a.Left, a.Reviews, a.Days, a.Failed, a.Elsewhere, a.Stopped,
+		a.PerDay, ports.MaxMemoryRecords,
 	})
 	list = each(a.Hidden, func(h *HiddenFinding) safe {
 		return say("memory hidden", struct {

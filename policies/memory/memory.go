@@ -117,6 +117,17 @@ func Like(a, b *pipeline.FalsePositive) bool {
 	return alike(common, len(one), len(other)) && (&record{FalsePositive: a}).isAbout(b.Agent, b.Category)
 }
 
+// Wider reports whether a record may be about findings that another one, which it is like, is not
+// about: it leaves out the agent or the category, or its title has words that the other's lacks.
+func Wider(a, than *pipeline.FalsePositive) bool {
+	if a.Rule != "" {
+		return false
+	}
+	other := wordsOf(than.Title)
+	return a.Agent != than.Agent || words.Normalised(a.Category) != words.Normalised(than.Category) ||
+		slices.ContainsFunc(wordsOf(a.Title), func(w string) bool { return !slices.Contains(other, w) })
+}
+
 // isAbout reports whether the record is about an agent and a category of findings. What either side
 // leaves empty agrees with anything.
 func (r *record) isAbout(agent, category string) bool {

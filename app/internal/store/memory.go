@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/ports"
+	policy "github.com/reviewgate/reviewgate/policies/memory"
 )
 
 var _ ports.Memory = memory{}
 
 // recordColumns are the columns of memory_records that an insert sets, in the order of recordValues.
 const recordColumns = `repo_id, installation, owner, name, organisation, state, models, service, globs, rule, agent, category, title, reason,
-	author, author_id, own, approver, approver_id, created_at, used_at, hits, taught_on, number, finding, base_ref, path, line, lines, checked_at`
+	author, author_id, own, approver, approver_id, created_at, used_at, hits, taught_on, number, finding, base_ref, path, line, lines, checked_at, authors`
 
 func recordValues(r *ports.MemoryRecord) ([]any, error) {
 	globs := ""
@@ -28,12 +29,20 @@ func recordValues(r *ports.MemoryRecord) ([]any, error) {
 		}
 		globs = string(text)
 	}
+	authors := ""
+	if len(r.Authors) > 0 {
+		text, err := json.Marshal(r.Authors)
+		if err != nil {
+			return nil, fmt.Errorf("encode authors: %w", err)
+		}
+		authors = string(text)
+	}
 	a, c := &r.About, &r.Cited
 	return []any{
 		r.Repository.RepoID, r.Repository.Installation, r.Repository.Owner, r.Repository.Name, number(r.Organisation), string(r.State), number(r.Models),
 		a.Service, globs, a.Rule, a.Agent, a.Category, a.Title, a.Reason,
 		r.Author.Login, r.Author.ID, number(r.Own), r.Approver.Login, r.Approver.ID, micros(r.Created), micros(r.Used), r.Hits,
-		c.Key, c.Number, c.Finding, c.BaseRef, c.Path, c.Line, strings.Join(c.Lines, " "), c.CheckedAt,
+		c.Key, c.Number, c.Finding, c.BaseRef, c.Path, c.Line, strings.Join(c.Lines, " "), c.CheckedAt, authors,
 	}, nil
 }
 
@@ -46,13 +55,13 @@ const selectRecords = `SELECT m.id, ` + recordColumns + `,
 func scanRecord(row scanner) (r ports.MemoryRecord, err error) {
 	var organisation, models, own, merged int
 	var created, used int64
-	var globs, lines string
+	var globs, lines, authors string
 	var closed bool
 	a, c := &r.About, &r.Cited
 	err = row.Scan(&r.ID, &r.Repository.RepoID, &r.Repository.Installation, &r.Repository.Owner, &r.Repository.Name, &organisation, &r.State, &models,
 		&a.Service, &globs, &a.Rule, &a.Agent, &a.Category, &a.Title, &a.Reason,
 		&r.Author.Login, &r.Author.ID, &own, &r.Approver.Login, &r.Approver.ID, &created, &used, &r.Hits,
-		&c.Key, &c.Number, &c.Finding, &c.BaseRef, &c.Path, &c.Line, &lines, &c.CheckedAt, &closed, &merged)
+		&c.Key, &c.Number, &c.Finding, &c.BaseRef, &c.Path, &c.Line, &lines, &c.CheckedAt, &authors, &closed, &merged)
 	if err != nil {
 		return r, err
 	}
@@ -62,6 +71,11 @@ func scanRecord(row scanner) (r ports.MemoryRecord, err error) {
 	if globs != "" {
 		if err := json.Unmarshal([]byte(globs), &a.Globs); err != nil {
 			return r, fmt.Errorf("decode the globs of %s: %w", r.Name(), err)
+		}
+	}
+	if authors != "" {
+		if err := json.Unmarshal([]byte(authors), &r.Authors); err != nil {
+			return r, fmt.Errorf("decode the authors of %s: %w", r.Name(), err)
 		}
 	}
 	return r, nil
@@ -229,21 +243,11 @@ func (s *core) changeRecord(ctx context.Context, t tx, c *ports.MemoryChange) (i
 	case c.From != "" && r.State != c.From:
 		return 0, fmt.Errorf("record %s is %s: %w", r.Name(), r.State, ports.ErrMemoryChanged)
 	}
-	if c.Unvote != nil {
-		if _, err := t.exec(ctx, `DELETE FROM memory_votes WHERE record_id = ? AND taught_on = ? AND finding = ?`, r.ID, c.Unvote.Key, c.Unvote.Finding); err != nil {
-			return 0, err
-		}
-	}
-	if c.Vote != nil {
-		if err := saveVote(ctx, t, &r, c.Vote); err != nil {
-			return 0, err
-		}
-	}
-	if c.To == "" {
-		return r.ID, nil
+	if err := s.changeVotes(ctx, t, &r, c); err != nil || c.To == "" {
+		return r.ID, err
 	}
 	if c.To.Live() && !r.State.Live() {
-		if err := roomForRecord(ctx, t, r.Repository.RepoID); err != nil {
+		if err := roomForRecord(ctx, t, &r); err != nil {
 			return 0, err
 		}
 	}
@@ -262,15 +266,50 @@ func (s *core) changeRecord(ctx context.Context, t tx, c *ports.MemoryChange) (i
 	if err == nil && !c.To.Live() {
 		err = dropEnded(ctx, t, r.Repository.RepoID)
 	}
+	if err == nil && c.Organisation && !r.Organisation {
+		err = s.auditRecord(ctx, t, &r, c, "organisation")
+	}
 	if err == nil {
-		err = s.auditRecord(ctx, t, &r, c, c.To)
+		err = s.auditRecord(ctx, t, &r, c, string(c.To))
 	}
 	return r.ID, err
 }
 
+// changeVotes removes and adds the votes of a change, with entries in the audit log.
+func (s *core) changeVotes(ctx context.Context, t tx, r *ports.MemoryRecord, c *ports.MemoryChange) error {
+	if c.Unvote != nil {
+		n, err := t.exec(ctx, `DELETE FROM memory_votes WHERE record_id = ? AND taught_on = ? AND finding = ?`, r.ID, c.Unvote.Key, c.Unvote.Finding)
+		if err == nil && n > 0 {
+			err = s.auditRecord(ctx, t, r, c, "unvote")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if c.Vote == nil {
+		return nil
+	}
+	if c.From != "" {
+		var n int
+		if err := t.row(ctx, `SELECT count(*) FROM memory_votes WHERE record_id = ?`, r.ID).Scan(&n); err != nil {
+			return err
+		}
+		if n != c.Votes {
+			return fmt.Errorf("record %s has %d votes: %w", r.Name(), n, ports.ErrMemoryChanged)
+		}
+	}
+	if err := saveVote(ctx, t, r, c.Vote); err != nil {
+		return err
+	}
+	return s.auditRecord(ctx, t, r, c, "vote")
+}
+
 func (s *core) newRecord(ctx context.Context, t tx, c *ports.MemoryChange) (int64, error) {
 	r := *c.New
-	if err := roomForRecord(ctx, t, r.Repository.RepoID); err != nil {
+	if err := roomForRecord(ctx, t, &r); err != nil {
+		return 0, err
+	}
+	if err := nothingLike(ctx, t, &r, c.Newest); err != nil {
 		return 0, err
 	}
 	values, err := recordValues(&r)
@@ -286,25 +325,50 @@ func (s *core) newRecord(ctx context.Context, t tx, c *ports.MemoryChange) (int6
 			return 0, err
 		}
 	}
-	return r.ID, s.auditRecord(ctx, t, &r, c, r.State)
+	return r.ID, s.auditRecord(ctx, t, &r, c, string(r.State))
 }
 
+// nothingLike returns ErrMemoryChanged if a live record like a new one was stored after another one.
+func nothingLike(ctx context.Context, t tx, r *ports.MemoryRecord, after *int64) error {
+	if after == nil {
+		return nil
+	}
+	later, err := list(ctx, t, scanRecord, selectRecords+` WHERE m.repo_id = ? AND m.id > ? ORDER BY m.id`, r.Repository.RepoID, *after)
+	if err != nil {
+		return err
+	}
+	for i := range later {
+		if o := &later[i]; o.State.Live() && o.Models == r.Models && policy.Like(&o.About, &r.About) {
+			return fmt.Errorf("%s is like a new record: %w", o.Name(), ports.ErrMemoryChanged)
+		}
+	}
+	return nil
+}
+
+// saveVote stores a vote in the place of those that it replaces; see ports.MemoryVote.Replaces.
 func saveVote(ctx context.Context, t tx, r *ports.MemoryRecord, v *ports.MemoryVote) error {
-	_, err := t.exec(ctx, `
+	_, err := t.exec(ctx, `DELETE FROM memory_votes WHERE record_id = ? AND (lower(person) = ? AND person <> '' OR person_id = ? AND person_id <> 0) AND (own = 1 OR ? = 0)`,
+		r.ID, strings.ToLower(v.Person.Login), v.Person.ID, number(v.Own))
+	if err != nil {
+		return fmt.Errorf("replace a vote for %s: %w", r.Name(), err)
+	}
+	_, err = t.exec(ctx, `
 		INSERT INTO memory_votes (record_id, repo_id, taught_on, finding, person, person_id, own, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (record_id, taught_on, finding, person) DO UPDATE SET person_id = excluded.person_id, own = excluded.own, at = excluded.at`,
 		r.ID, r.Repository.RepoID, v.Key, v.Finding, v.Person.Login, v.Person.ID, number(v.Own), micros(v.At))
 	return wrap(err, "store a vote for %s", r.Name())
 }
 
-// roomForRecord returns ErrMemoryFull if the repository has as many live records as it may have. No
-// other transaction adds one before this one ends.
-func roomForRecord(ctx context.Context, t tx, repoID int64) error {
+// roomForRecord returns ErrMemoryFull if the repository has as many live records as it may have; those
+// about models' findings and those about rules are counted apart. No other transaction adds one before
+// this one ends.
+func roomForRecord(ctx context.Context, t tx, r *ports.MemoryRecord) error {
+	repoID := r.Repository.RepoID
 	if err := t.alone(ctx, memoryKeys(repoID)); err != nil {
 		return err
 	}
 	var n int
-	err := t.row(ctx, `SELECT count(*) FROM memory_records WHERE repo_id = ? AND state IN (?, ?, ?)`, repoID,
+	err := t.row(ctx, `SELECT count(*) FROM memory_records WHERE repo_id = ? AND models = ? AND state IN (?, ?, ?)`, repoID, number(r.Models),
 		string(ports.MemoryProposed), string(ports.MemoryActive), string(ports.MemoryQuarantined)).Scan(&n)
 	if err == nil && n >= ports.MaxMemoryRecords {
 		err = ports.ErrMemoryFull
@@ -337,9 +401,9 @@ func dropEnded(ctx context.Context, t tx, repoID int64) error {
 	return nil
 }
 
-func (s *core) auditRecord(ctx context.Context, t tx, r *ports.MemoryRecord, c *ports.MemoryChange, state ports.MemoryState) error {
+func (s *core) auditRecord(ctx context.Context, t tx, r *ports.MemoryRecord, c *ports.MemoryChange, what string) error {
 	return s.saveAudit(ctx, t, r.Repository.RepoID, memoryKey(r.Repository.RepoID, r.ID), ports.AuditEntry{
-		Actor: c.By, Action: "memory " + string(state), Subject: r.Name(), Reason: c.Why,
+		Actor: c.By, Action: "memory " + what, Subject: r.Name(), Reason: c.Why,
 	})
 }
 

@@ -31,7 +31,7 @@ func (f memoryFixture) record(g ports.Target, title string) ports.MemoryRecord {
 	repo.Number, repo.HeadSHA = 0, ""
 	now := f.clock.Now().Truncate(time.Microsecond)
 	return ports.MemoryRecord{
-		State: ports.MemoryProposed, Repository: repo, Models: true, Author: ann, Created: now, Used: now,
+		State: ports.MemoryProposed, Repository: repo, Models: true, Author: ann, Authors: []ports.Person{{Login: "carol", ID: 8}, {Login: "dan"}}, Created: now, Used: now,
 		About: pipeline.FalsePositive{
 			Service: "store", Globs: pipeline.List[string]{"a/**", "b c/*.go"}, Agent: "quality", Category: "reliability", Title: title, Reason: "the proxy ends it",
 		},
@@ -132,8 +132,64 @@ var memoryTests = ofMemory(map[string]func(*testing.T, memoryFixture){
 		}
 		wantErr(t, "a change of no record", func() error { _, err := f.ChangeMemory(f.ctx, []ports.MemoryChange{{ID: 999}}); return err }(), ports.ErrNotFound)
 		log, err := f.MemoryLog(f.ctx, f.recordOf(t, id), 10)
-		if err != nil || len(log) != 2 || log[0].Action != "memory active" || log[0].Actor != "mia" || log[0].Subject != want.Name() || log[1].Action != "memory proposed" {
-			t.Errorf("the log is %+v, %v", log, err)
+		if err != nil || len(log) != 6 || log[0].Actor != "mia" || log[0].Subject != want.Name() {
+			t.Fatalf("the log is %+v, %v", log, err)
+		}
+		for i, action := range []string{"memory active", "memory organisation", "memory unvote", "memory vote", "memory vote", "memory proposed"} {
+			if log[i].Action != action {
+				t.Errorf("entry %d of the log is %+v, want %s", i, log[i], action)
+			}
+		}
+	},
+	"of a person, the newest vote counts": func(t *testing.T, f memoryFixture) {
+		id := f.remember(t, f.record(pull(1, "aaa"), "x"))
+		bob := ports.Person{Login: "bob", ID: 4}
+		for _, v := range []ports.MemoryVote{
+			{Person: bob, Key: "one", Own: true}, {Person: bob, Key: "two"}, {Person: ports.Person{Login: "Bob", ID: 4}, Key: "three"}, {Person: ports.Person{Login: "robert", ID: 4}, Key: "four"},
+			{Person: ports.Person{Login: "eve"}, Key: "five"}, {Person: bob, Key: "six", Own: true}, {Person: bob, Key: "seven", Own: true},
+		} {
+			f.clock.pass(time.Minute)
+			v.At = f.clock.Now()
+			f.changeMemory(t, ports.MemoryChange{ID: id, Vote: &v, By: v.Person.Login})
+		}
+		var keys []string
+		for _, v := range f.recordOf(t, id).Votes[1:] {
+			keys = append(keys, v.Key)
+		}
+		if diff := cmp.Diff([]string{"four", "five", "seven"}, keys); diff != "" {
+			t.Errorf("votes (-want +got):\n%s", diff)
+		}
+	},
+	"commands at once don't miss each other": func(t *testing.T, f memoryFixture) {
+		g := pull(1, "aaa")
+		r := f.record(g, "Request is never ended")
+		id := f.remember(t, r)
+		vote := func(login string, seen int) error {
+			v := ports.MemoryVote{Person: ports.Person{Login: login}, Key: login, At: f.clock.Now()}
+			_, err := f.ChangeMemory(f.ctx, []ports.MemoryChange{{ID: id, From: ports.MemoryProposed, Vote: &v, Votes: seen}})
+			return err
+		}
+		if err := vote("bob", 1); err != nil {
+			t.Fatal(err)
+		}
+		wantErr(t, "a vote of somebody who has not seen bob's", vote("cat", 1), ports.ErrMemoryChanged)
+		if err := vote("cat", 2); err != nil {
+			t.Fatal(err)
+		}
+		none, seen := int64(0), id
+		other := f.record(g, "Missing index of orders")
+		for name, test := range map[string]struct {
+			change ports.MemoryChange
+			want   error
+		}{
+			"one like it, unseen":    {ports.MemoryChange{New: &r, Newest: &none}, ports.ErrMemoryChanged},
+			"one like it, seen":      {ports.MemoryChange{New: &r, Newest: &seen}, nil},
+			"another one":            {ports.MemoryChange{New: &other, Newest: &none}, nil},
+			"without saying so much": {ports.MemoryChange{New: &r}, nil},
+		} {
+			if _, err := f.ChangeMemory(f.ctx, []ports.MemoryChange{test.change}); !errors.Is(err, test.want) {
+				t.Errorf("%s: %v, want %v", name, err, test.want)
+			}
 		}
 	},
 	"all changes are made, or none": func(t *testing.T, f memoryFixture) {
@@ -190,6 +246,10 @@ var memoryTests = ofMemory(map[string]func(*testing.T, memoryFixture){
 		_, err := f.ChangeMemory(f.ctx, []ports.MemoryChange{{New: &r}})
 		wantErr(t, "one more", err, ports.ErrMemoryFull)
 
+		rule := f.record(g, "of a rule")
+		rule.Models = false
+		f.remember(t, rule) // takes no place of those about models
+
 		said := ""
 		e := ports.Effect{Dismiss: []pipeline.Dismissal{{Fingerprint: "f1", Class: "false_positive"}}, BaseRef: "main",
 			Memory: []ports.MemoryChange{{New: &r, Say: func(id int64) string { said = fmt.Sprint("refused: ", id); return said }}}}
@@ -207,7 +267,7 @@ var memoryTests = ofMemory(map[string]func(*testing.T, memoryFixture){
 			f.clock.pass(time.Second)
 			second = f.remember(t, f.record(g, fmt.Sprint("ended ", i)))
 		}
-		if n := len(f.names(t, ports.MemoryFilter{})); n != 2*ports.MaxMemoryRecords {
+		if n := len(f.names(t, ports.MemoryFilter{})); n != 2*ports.MaxMemoryRecords+1 {
 			t.Errorf("%d records", n)
 		}
 		_, err = f.MemoryRecord(f.ctx, first)
