@@ -43,7 +43,7 @@ func ChangeMemory(ctx context.Context, databaseURL string, ask memory.Ask, log z
 		}
 	}
 	if err := store.CheckTables(ctx, databaseURL); err != nil {
-		return answer, err
+		return answer, &memory.RefusedError{Why: err.Error()}
 	}
 	db, err := store.Open(ctx, databaseURL, store.Options{Process: processName(), Log: log})
 	if err != nil {
@@ -61,14 +61,16 @@ const (
 	// pathMemory accepts a memory.Ask.
 	pathMemory = "/memory"
 	// maxMemory bounds a request to change memory, in bytes: an import may have as many records and
-	// patterns as a repository.
-	maxMemory = 8 << 20
+	// patterns as a repository, and JSON escapes more than Markdown does.
+	maxMemory = 2 * memory.MaxFile
 )
 
-// memoryAnswer is the answer to a memory.Ask. Error is the reason of a failure.
+// memoryAnswer is the answer to a memory.Ask. Error is the reason of a failure; Refused says that asking
+// again does not help.
 type memoryAnswer struct {
 	memory.Answer
-	Error string
+	Error   string
+	Refused bool
 }
 
 // changeMemory answers one memory.Ask.
@@ -86,7 +88,8 @@ func (a *App) changeMemory(w http.ResponseWriter, r *http.Request) {
 		answer.Answer, err = a.service.Keeper.Obey(ctx, ask)
 	}
 	if err != nil {
-		answer.Error = err.Error()
+		var refused *memory.RefusedError
+		answer.Error, answer.Refused = err.Error(), errors.As(err, &refused)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	if err := json.NewEncoder(w).Encode(answer); err != nil {
@@ -112,6 +115,9 @@ func (c *controlClient) changeMemory(ctx context.Context, ask memory.Ask) (none 
 	var answer memoryAnswer
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxControl)).Decode(&answer); err != nil || resp.StatusCode != http.StatusOK {
 		return none, errors.Join(fmt.Errorf("the server answered %s", resp.Status), err)
+	}
+	if answer.Refused {
+		return none, &memory.RefusedError{Why: answer.Error}
 	}
 	if answer.Error != "" {
 		return none, errors.New(answer.Error)

@@ -45,6 +45,10 @@ type Answer struct {
 	Outcome Outcome           // of an approval
 	Hidden  []Hidden          // what the record would have hidden
 	More    int
+	// Reviews of the Of earlier ones were computed for an approval. Inconclusive says that it was tried
+	// on too few.
+	Reviews, Of  int
+	Inconclusive bool
 	// Proposed and Patterns were imported. Known are records that the repository has already.
 	Proposed, Known, Patterns int
 }
@@ -73,7 +77,8 @@ func (k *Keeper) Obey(ctx context.Context, a Ask) (out Answer, err error) {
 		if err != nil {
 			return out, err
 		}
-		out = Answer{State: r.State, Outcome: l.Outcome, Hidden: l.Trial.Hidden, More: l.Trial.More + l.Trial.Elsewhere}
+		out = Answer{State: r.State, Outcome: l.Outcome, Hidden: l.Trial.Hidden, More: l.Trial.More + l.Trial.Elsewhere,
+			Reviews: l.Trial.Reviews, Of: l.Trial.Of, Inconclusive: l.Trial.Inconclusive()}
 		if l.Outcome != Active {
 			return out, nil
 		}

@@ -2,6 +2,7 @@ package memory_test
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -214,4 +215,29 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What a repository may have at most can be exported and read back.
+func TestExportAtTheBounds(t *testing.T) {
+	long := func(i, most int) string { return fmt.Sprint(i) + strings.Repeat("_𐐷", (most-4)/2) }
+	x := memory.Exported{Repository: "acme/shop", Now: now}
+	for i := range ports.MaxMemoryPatterns {
+		p := ports.MemoryPattern{RecurringFinding: pipeline.RecurringFinding{
+			Title: long(i, 200), Rule: long(i, 200), Category: long(i, 200), Severity: "info", Frequency: 1, LastSeen: now, Example: long(i, 800) + ":1",
+		}}
+		p.Key = "rule " + p.Rule
+		x.Patterns = append(x.Patterns, p)
+	}
+	for i := range ports.MaxMemoryRecords {
+		r := active(int64(i + 1))
+		r.About = pipeline.FalsePositive{Title: long(i, 200), Reason: long(i, 500), Rule: long(i, 200), Agent: long(i, 200), Category: long(i, 200)}
+		for n := range 20 {
+			r.About.Globs = append(r.About.Globs, fmt.Sprint(n, strings.Repeat("_", 190)))
+		}
+		x.Records = append(x.Records, r)
+	}
+	var c memory.Contents
+	if err := c.Parse("MEMORY.md", memory.Markdown(x)["MEMORY.md"]); err != nil || len(c.Patterns) != len(x.Patterns) || len(c.Wrong) != len(x.Records) {
+		t.Errorf("%d patterns and %d records are read back: %v", len(c.Patterns), len(c.Wrong), err)
+	}
 }

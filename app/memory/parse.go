@@ -21,14 +21,23 @@ import (
 
 // The bounds of what is imported.
 const (
-	MaxFiles    = 201     // the index, and one for each of 200 services
-	MaxFile     = 1 << 20 // bytes
-	maxName     = 200     // characters of a rule's, an agent's or a category's name
-	maxExample  = 800     // characters of a place in the code, without its line
+	MaxFiles    = 201 // the index, and one for each of 200 services
+	maxName     = 200 // characters of a rule's, an agent's or a category's name
+	maxExample  = 800 // characters of a place in the code, without its line
 	maxPlace    = maxExample + 20
 	maxGlobs    = 20
+	maxGlob     = 200       // characters of one, which JSON may escape
 	maxSeenEver = 1_000_000 // the greatest frequency
 	firstYear   = 2000      // of what was seen last. What is after today is refused by check
+)
+
+// MaxFile bounds a file, in bytes. One file may have all that a repository may have; a character takes
+// at most 4 bytes, escaped or not.
+const (
+	MaxFile     = 4*(ports.MaxMemoryPatterns*patternSize+ports.MaxMemoryRecords*wrongSize) + 64<<10
+	patternSize = maxTitle + maxPlace + 2*maxName + rowSize
+	wrongSize   = maxTitle + pipeline.MaxMemoryReason + 3*maxName + maxGlobs*(2*maxGlob+4) + rowSize
+	rowSize     = 64 // characters of numbers, words and bars in a row
 )
 
 // serviceName is the name of a service in the config.
@@ -273,6 +282,8 @@ func checkWrong(a *pipeline.FalsePositive) (problem, remedy string) {
 		return "a cell is too long, or has control characters", "shorten it"
 	case a.Service != "" && !serviceName.MatchString(a.Service):
 		return "there is no such service", "use the name of a service of the config"
+	case slices.ContainsFunc(a.Globs, func(g string) bool { return !oneLine(g, maxGlob) }):
+		return "a path is too long, or has control characters", "use a shorter glob"
 	case len(a.Globs) > maxGlobs:
 		return fmt.Sprintf("there are more than %d paths", maxGlobs), "use a glob for several"
 	case a.Rule == "" && !memory.Like(a, a):

@@ -40,8 +40,8 @@ are wrong in a repository. A record comes from a dismissal as a false positive, 
 an import. Only an active one has an effect, and none on what blocks.
 
 The commands that only read work beside a running server, or on a copy made by backup.
-The others have the server make the change if it uses a SQLite file; run them as the same
-user on the same machine.
+With SQLite, a running server makes the change for the others; run them as the same user
+on the same machine.
 
 Exit codes: 0 done; 1 the record was not approved, because it would have hidden findings
 that were right; 2 the input can't be used; 3 the command could not finish.`,
@@ -77,15 +77,15 @@ that were right; 2 the input can't be used; 3 the command could not finish.`,
 	})
 	add("show ID", "Show a record with its votes and its history", 1, (*memoryFlags).show, nil)
 	add("approve ID", "Make a record active", 1, (*memoryFlags).approve, func(f *memoryFlags, c *cobra.Command) {
-		c.Flags().BoolVar(&f.anyway, "anyway", false, "whatever it would have hidden in earlier reviews")
-		c.Flags().BoolVar(&f.organisation, "everywhere", false, "for all repositories of the organisation")
+		c.Flags().BoolVar(&f.anyway, "anyway", false, "approve it even if it would have hidden findings that were right")
+		c.Flags().BoolVar(&f.organisation, "everywhere", false, "make it hold in all repositories of the organisation")
 	})
 	add("revoke ID", "Revoke a record", 1, (*memoryFlags).revoke, nil)
-	add("export DIR", "Write what is remembered of a repository as markdown", 1, (*memoryFlags).export, func(f *memoryFlags, c *cobra.Command) {
+	add("export DIR", "Write what is remembered of a repository as Markdown", 1, (*memoryFlags).export, func(f *memoryFlags, c *cobra.Command) {
 		repo(f, c)
 		c.Flags().StringVar(&f.config, "config", "", "`directory` with the repository's config, for the rules of its services")
 	})
-	add("import DIR", "Propose what markdown files say", 1, (*memoryFlags).imported, repo)
+	add("import DIR", "Propose the records in Markdown files, and store their patterns", 1, (*memoryFlags).imported, repo)
 	return c
 }
 
@@ -95,7 +95,14 @@ func (f *memoryFlags) read(cmd *cobra.Command, do func(context.Context, ports.Me
 	if err != nil {
 		return unusable(err)
 	}
-	err = app.ReadMemory(cmd.Context(), url, func(r ports.MemoryReader) error { return do(cmd.Context(), r) })
+	opened := false
+	err = app.ReadMemory(cmd.Context(), url, func(r ports.MemoryReader) error {
+		opened = true
+		return do(cmd.Context(), r)
+	})
+	if err != nil && !opened && cmd.Context().Err() == nil {
+		return unusable(err)
+	}
 	return memoryError(cmd, err)
 }
 
@@ -117,7 +124,11 @@ func memoryError(cmd *cobra.Command, err error) error {
 	case cmd.Context().Err() != nil:
 		return unfinished(cmd.Context().Err())
 	}
-	return unusable(err)
+	var refused *memory.RefusedError
+	if errors.As(err, &refused) {
+		return unusable(err)
+	}
+	return unfinished(err)
 }
 
 func idOf(name string) (int64, error) {
@@ -234,7 +245,7 @@ func (f *memoryFlags) show(cmd *cobra.Command, args []string) error {
 	return f.read(cmd, func(ctx context.Context, from ports.MemoryReader) error {
 		r, err := from.MemoryRecord(ctx, id)
 		if errors.Is(err, ports.ErrNotFound) {
-			return fmt.Errorf("the database has no record %s", ports.MemoryName(id))
+			return unusable(fmt.Errorf("the database has no record %s", ports.MemoryName(id)))
 		}
 		if err != nil {
 			return err
@@ -289,6 +300,8 @@ func (f *memoryFlags) approve(cmd *cobra.Command, args []string) error {
 	switch answer.Outcome {
 	case memory.Known:
 		return put(cmd, name+" is active already\n")
+	case memory.Full:
+		return unusable(fmt.Errorf("%s is not active: its repository has %d records of memory; revoke some first", name, ports.MaxMemoryRecords))
 	case memory.OfRule:
 		return unusable(fmt.Errorf("%s is about a rule, and memory is only about models: change the rule in the config", name))
 	case memory.Hides:
@@ -305,7 +318,11 @@ func (f *memoryFlags) approve(cmd *cobra.Command, args []string) error {
 		}
 		return &exitError{code: exitBlocked}
 	}
-	return put(cmd, name+" is active\n")
+	text := name + " is active\n"
+	if answer.Inconclusive {
+		text += fmt.Sprintf("Only %d of %d earlier reviews could be computed to try it.\n", answer.Reviews, answer.Of)
+	}
+	return put(cmd, text)
 }
 
 func (f *memoryFlags) revoke(cmd *cobra.Command, args []string) error {
@@ -322,7 +339,7 @@ func (f *memoryFlags) revoke(cmd *cobra.Command, args []string) error {
 // repository returns the repository that --repo names.
 func (f *memoryFlags) repository(ctx context.Context, from ports.MemoryReader) (ports.Target, error) {
 	if f.repo == "" {
-		return ports.Target{}, errors.New("--repo is missing: name the repository, such as --repo acme/shop")
+		return ports.Target{}, unusable(errors.New("--repo is missing: name the repository, such as --repo acme/shop"))
 	}
 	return memory.Repository(ctx, from, f.repo)
 }
@@ -366,6 +383,11 @@ func (f *memoryFlags) export(cmd *cobra.Command, args []string) error {
 
 // writeExport writes the files of an export. It replaces those that are there, and touches no others.
 func writeExport(dir string, files map[string]string) error {
+	for name := range files {
+		if _, ok := memory.ServiceOf(name); !ok {
+			return fmt.Errorf("%s: no service can have this name", plaintext.Printable(name))
+		}
+	}
 	if err := os.MkdirAll(filepath.Join(dir, memory.ServicesDir), 0o750); err != nil {
 		return err
 	}
@@ -375,9 +397,6 @@ func writeExport(dir string, files map[string]string) error {
 	}
 	defer root.Close()
 	for name, text := range files {
-		if _, ok := memory.ServiceOf(name); !ok {
-			return fmt.Errorf("%s: no service can have this name", plaintext.Printable(name))
-		}
 		if err := root.WriteFile(name, []byte(text), 0o600); err != nil {
 			return err
 		}
@@ -388,7 +407,7 @@ func writeExport(dir string, files map[string]string) error {
 func (f *memoryFlags) imported(cmd *cobra.Command, args []string) error {
 	ask := memory.Ask{Op: memory.OpImport}
 	if err := readExport(args[0], &ask.Contents); err != nil {
-		return unusable(err)
+		return unusable(fmt.Errorf("read the export: %w", err))
 	}
 	err := f.read(cmd, func(ctx context.Context, from ports.MemoryReader) (err error) {
 		ask.Repository, err = f.repository(ctx, from)
@@ -444,8 +463,16 @@ func readExport(dir string, into *memory.Contents) error {
 	return nil
 }
 
-// readBounded reads a file, and at most a byte more than it may have.
+// readBounded reads a regular file, and at most a byte more than it may have. Reading anything else, such
+// as a pipe, might never end.
 func readBounded(root *os.Root, name string) (string, error) {
+	info, err := root.Lstat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", name)
+	}
+	if err != nil {
+		return "", err
+	}
 	file, err := root.Open(name)
 	if err != nil {
 		return "", err
