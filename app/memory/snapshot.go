@@ -71,7 +71,7 @@ func (k *Keeper) Snapshot(ctx context.Context, v View) ([]pipeline.FalsePositive
 		if len(wrong) == maxRecords {
 			break
 		}
-		if !r.Models || !slices.Contains(services, r.About.Service) {
+		if !r.Models || !slices.Contains(services, r.About.Service) || !r.HoldsOn(v.Target, v.Facts.Base.Ref) {
 			continue
 		}
 		if r.Used.AddDate(0, 0, v.Config.Settings.Memory.ExpiryDays).Before(now) {
@@ -89,6 +89,9 @@ func (k *Keeper) Snapshot(ctx context.Context, v View) ([]pipeline.FalsePositive
 		}
 		about := r.About
 		about.Record = r.Name()
+		if r.Repository.RepoID != v.Target.RepoID { // the other repository may be private, and this one public
+			about.Reason = ""
+		}
 		wrong = append(wrong, about)
 	}
 	if len(services) > 1 {

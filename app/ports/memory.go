@@ -123,6 +123,13 @@ func (r *MemoryRecord) Applies(t Target) bool {
 		r.Organisation && r.Repository.Installation == t.Installation && strings.EqualFold(r.Repository.Owner, t.Owner)
 }
 
+// HoldsOn reports whether the record holds in reviews against a base branch. What was taught on a pull
+// request to another branch holds only there until that was merged: anybody may open one to a branch of
+// their own, and nobody can check the lines that it cites.
+func (r *MemoryRecord) HoldsOn(t Target, base string) bool {
+	return r.Cited.BaseRef == "" || r.Cited.BaseRef == base || r.Cited.End == PullMerged || r.Repository.RepoID != t.RepoID
+}
+
 // Person is an account on GitHub. ID is 0 if it is unknown.
 type Person struct {
 	Login string

@@ -265,6 +265,7 @@ type Ages struct {
 	Reviews    time.Time // and what belongs to them
 	Deliveries time.Time
 	Learning   time.Time // logs without a newer entry
+	Memory     time.Time // records without effect that nobody used since: they expire
 }
 
 // Deferrals keeps the warnings and gaps that were merged, and the issues about them.

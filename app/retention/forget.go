@@ -106,16 +106,18 @@ func (d *Deleter) forgetTarget(ctx context.Context, key string, forget func(cont
 // Enterprise Server for seven; the rest is for clocks and outages.
 const deliveryRetention = 10 * 24 * time.Hour
 
+// memoryRetention is how long a record of memory stays proposed or in quarantine. Active ones expire in
+// reviews, by the repository's config.
+const memoryRetention = 180 * 24 * time.Hour
+
 // outdatedAtOnce is how many targets to delete are listed at a time.
 const outdatedAtOnce = 100
 
-// Prune deletes data that is older than Keep and KeepLogs, a little at a time.
+// Prune deletes data that is older than Keep and KeepLogs, a little at a time, and lets old proposals of
+// memory expire.
 func (d *Deleter) Prune(ctx context.Context) error {
-	if d.Keep <= 0 && d.KeepLogs <= 0 {
-		return nil
-	}
 	now := d.Now()
-	var before ports.Ages
+	before := ports.Ages{Memory: now.Add(-memoryRetention)}
 	targets, rows := 0, 0
 	if d.KeepLogs > 0 {
 		before.Learning = now.Add(-d.KeepLogs)

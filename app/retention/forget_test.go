@@ -22,6 +22,7 @@ var errDatabase = errors.New("connection reset")
 
 // store holds targets and records what is deleted.
 type store struct {
+	proposals time.Time // before which those of memory expire
 	ports.Retention
 	ports.Leases
 	holdings []ports.Holding
@@ -84,6 +85,7 @@ func (s *store) ForgetOutdated(_ context.Context, l ports.Lease, _ time.Time) (b
 }
 
 func (s *store) Prune(_ context.Context, before ports.Ages) (int, error) {
+	s.proposals = before.Memory
 	err := s.delete(fmt.Sprintf("reviews before %s and deliveries before %s", before.Reviews.Format(time.DateOnly), before.Deliveries.Format(time.DateOnly)))
 	if err != nil || len(s.batches) == 0 {
 		return 0, err
@@ -165,10 +167,16 @@ func TestForgetting(t *testing.T) {
 	}
 }
 
-func TestNothingIsPrunedWithoutALimit(t *testing.T) {
-	s := &store{outdated: []string{"pull/1/1"}, batches: []int{1}}
-	if err := deleter(s, nil, 0).Prune(t.Context()); err != nil || len(s.deleted) > 0 {
+// Without a limit, no review is old, and old proposals of memory still expire.
+func TestOnlyProposalsEndWithoutALimit(t *testing.T) {
+	s := &store{outdated: []string{"pull/1/1"}}
+	d := deleter(s, nil, 0)
+	err := d.Prune(t.Context())
+	if want := []string{"reviews before 0001-01-01 and deliveries before 0001-01-01"}; err != nil || !slices.Equal(s.deleted, want) {
 		t.Errorf("deleted %v, error %v", s.deleted, err)
+	}
+	if want := d.Now().AddDate(0, 0, -180); !s.proposals.Equal(want) {
+		t.Errorf("proposals before %s expire, want %s", s.proposals, want)
 	}
 }
 

@@ -376,6 +376,30 @@ func roomForRecord(ctx context.Context, t tx, r *ports.MemoryRecord) error {
 	return err
 }
 
+// expiredAtOnce is how many records expire in one transaction.
+const expiredAtOnce = 50
+
+// expireMemory ends records that are proposed or in quarantine and that nobody used since a time. It
+// returns how many it ended, some of all.
+func (s *core) expireMemory(ctx context.Context, before time.Time) (int, error) {
+	ids, err := listNow(ctx, s.db, "look for old records of memory", only[int64],
+		`SELECT id FROM memory_records WHERE state IN (?, ?) AND used_at < ? ORDER BY repo_id, id LIMIT ?`,
+		string(ports.MemoryProposed), string(ports.MemoryQuarantined), micros(before), expiredAtOnce)
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	for _, id := range ids { // each alone, since records of several repositories must not be locked at once
+		err := s.db.write(ctx, func(t tx) error {
+			_, err := s.changeRecord(ctx, t, &ports.MemoryChange{ID: id, To: ports.MemoryExpired, By: "reviewgate", Why: "nobody used it for too long"})
+			return err
+		})
+		if err != nil && !errors.Is(err, ports.ErrNotFound) {
+			return 0, fmt.Errorf("let a record of memory expire: %w", err)
+		}
+	}
+	return len(ids), nil
+}
+
 // dropEnded deletes the oldest of a repository's records that have ended, but keeps as many as may be
 // live.
 func dropEnded(ctx context.Context, t tx, repoID int64) error {

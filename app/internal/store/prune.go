@@ -41,6 +41,9 @@ type pruned struct {
 // Prune implements ports.Store. It looks for old rows in a read transaction. Only the
 // deletion of a batch makes other writes wait.
 func (s retention) Prune(ctx context.Context, before ports.Ages) (n int, err error) {
+	if n, err = s.expireMemory(ctx, before.Memory); err != nil || n > 0 {
+		return n, err
+	}
 	reviews, deliveries := before.Reviews, before.Deliveries
 	for _, p := range []struct {
 		pruned

@@ -178,18 +178,49 @@ var memoryTests = ofMemory(map[string]func(*testing.T, memoryFixture){
 		}
 		none, seen := int64(0), id
 		other := f.record(g, "Missing index of orders")
-		for name, test := range map[string]struct {
+		for _, test := range []struct {
+			name   string
 			change ports.MemoryChange
 			want   error
 		}{
-			"one like it, unseen":    {ports.MemoryChange{New: &r, Newest: &none}, ports.ErrMemoryChanged},
-			"one like it, seen":      {ports.MemoryChange{New: &r, Newest: &seen}, nil},
-			"another one":            {ports.MemoryChange{New: &other, Newest: &none}, nil},
-			"without saying so much": {ports.MemoryChange{New: &r}, nil},
+			{"one like it, unseen", ports.MemoryChange{New: &r, Newest: &none}, ports.ErrMemoryChanged},
+			{"one like it, seen", ports.MemoryChange{New: &r, Newest: &seen}, nil},
+			{"another one", ports.MemoryChange{New: &other, Newest: &none}, nil},
+			{"without saying so much", ports.MemoryChange{New: &r}, nil},
 		} {
 			if _, err := f.ChangeMemory(f.ctx, []ports.MemoryChange{test.change}); !errors.Is(err, test.want) {
-				t.Errorf("%s: %v, want %v", name, err, test.want)
+				t.Errorf("%s: %v, want %v", test.name, err, test.want)
 			}
+		}
+	},
+	"old proposals expire": func(t *testing.T, f memoryFixture) {
+		g := pull(1, "aaa")
+		states := map[string]ports.MemoryState{"proposed": ports.MemoryProposed, "quarantined": ports.MemoryQuarantined, "active": ports.MemoryActive, "revoked": ports.MemoryRevoked}
+		ids := map[string]int64{}
+		for title, state := range states {
+			ids[title] = f.remember(t, f.record(g, title))
+			f.changeMemory(t, ports.MemoryChange{ID: ids[title], To: state})
+		}
+		f.clock.pass(time.Hour)
+		fresh := f.remember(t, f.record(g, "fresh"))
+		for _, test := range []struct {
+			before time.Time
+			want   int
+		}{{f.clock.Now().Add(-2 * time.Hour), 0}, {f.clock.Now().Add(-time.Minute), 2}, {f.clock.Now().Add(-time.Minute), 0}} {
+			if n, err := f.Prune(f.ctx, ports.Ages{Memory: test.before}); n != test.want || err != nil {
+				t.Errorf("%d records expire, %v; want %d", n, err, test.want)
+			}
+		}
+		for title, state := range states {
+			if title == "proposed" || title == "quarantined" {
+				state = ports.MemoryExpired
+			}
+			if got := f.recordOf(t, ids[title]).State; got != state {
+				t.Errorf("%s is %s, want %s", title, got, state)
+			}
+		}
+		if got := f.recordOf(t, fresh).State; got != ports.MemoryProposed {
+			t.Errorf("a new one is %s", got)
 		}
 	},
 	"all changes are made, or none": func(t *testing.T, f memoryFixture) {
