@@ -81,8 +81,9 @@ func (cr memoryRun) record(ctx context.Context) (*ports.MemoryRecord, error) {
 }
 
 // lacksForRecord returns what the sender lacks to approve or revoke a record. What holds in a whole
-// organisation takes its admin: somebody with the permission admin in the organisation's own
-// repository, who could change its config as well.
+// organisation takes somebody with the permission admin in the organisation's own repository, who could
+// change its config as well. To approve, that config must be in force: otherwise anybody who may create
+// repositories could create this one.
 func (cr memoryRun) lacksForRecord(ctx context.Context, r *ports.MemoryRecord) (string, error) {
 	if !r.Organisation && !cr.what.Organisation {
 		return "", nil
@@ -94,6 +95,16 @@ func (cr memoryRun) lacksForRecord(ctx context.Context, r *ports.MemoryRecord) (
 		return "", err
 	}
 	if permission != ports.PermissionAdmin {
+		return render.TakesOrganisation, nil
+	}
+	if cr.what.Name == commands.Forget {
+		return "", nil
+	}
+	layer, err := cr.Configs.Layers.GoodLayer(ctx, 0, ports.OrganisationLayer(cr.Target.Installation, cr.Target.Owner))
+	if err != nil {
+		return "", fmt.Errorf("look for the organisation's config: %w", err)
+	}
+	if layer == nil || len(layer.Files) == 0 {
 		return render.TakesOrganisation, nil
 	}
 	return "", nil

@@ -236,6 +236,20 @@ func TestAuthorsDoNotApproveWhatWasTaughtOnTheirs(t *testing.T) {
 	}
 }
 
+// Without config in force in the organisation's own repository, anybody might have created it. Its
+// admins may take back there, and not approve.
+func TestOrganisationWithoutConfig(t *testing.T) {
+	for command, want := range map[commands.Name]string{commands.Remember: render.TakesOrganisation, commands.Forget: ""} {
+		w := &world{permission: ports.PermissionAdmin, records: records(), admins: []string{"bob"}, bare: true}
+		if err := w.say(t, "bob", command, "M-14"); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.lacks(t); got != want {
+			t.Errorf("%s lacks %q, want %q", command, got, want)
+		}
+	}
+}
+
 // GitHub is asked about the sender at that moment, and trouble there is no answer.
 func TestNothingIsTaughtWithoutGitHub(t *testing.T) {
 	w := &world{permission: ports.PermissionMaintain, pusher: "alice", reviewed: modelReview(), records: records(), fails: &ports.HostError{Kind: ports.HostTransient, Err: errors.New("502")}}

@@ -67,6 +67,7 @@ type world struct {
 	reviewed   *ports.StoredReview // instead of shown
 	records    []ports.MemoryRecord
 	admins     []string // of the organisation's own repository
+	bare       bool     // that repository has no config in force
 	dismissed  []string // besides those of Taught
 }
 
@@ -180,6 +181,9 @@ func (*world) Logs(context.Context, ports.LogFilter) iter.Seq2[[]learning.Entry,
 func (*world) RepositoryNames(context.Context, int64) ([]string, error) { return nil, nil }
 
 func (w *world) GoodLayer(_ context.Context, _ int64, layer string) (*ports.GoodLayer, error) {
+	if layer == ports.OrganisationLayer(target.Installation, target.Owner) && len(w.admins) > 0 && !w.bare {
+		return &ports.GoodLayer{Files: []ports.ConfigBlob{{Layer: config.LayerOrganisation, Path: config.FileSettings, Text: []byte(`{}`)}}}, nil
+	}
 	if w.settings == "" || layer != config.LayerRepository {
 		return nil, nil
 	}
