@@ -42,7 +42,7 @@ func withDoubts(t *testing.T, settings string) *world {
 func (w *world) client(author string) *ghtest.PullRequest {
 	w.Helper()
 	w.opened++
-	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Author: author, Files: ghtest.Files{
+	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Author: author, Head: fmt.Sprint("client", w.opened), Files: ghtest.Files{
 		"store/client.go": apptest.Unbounded, "store/client_test.go": fmt.Sprintf("package store\n\n// Client %d.\n", w.opened),
 	}})
 	w.Idle()
@@ -131,6 +131,29 @@ func TestMemoryHidesWhatMaintainersJudgedWrong(t *testing.T) {
 	w.says(second, "mia", "/review forget M-1")
 	w.wantRecords("forgotten", "M-1 revoked")
 	w.wantDoubt(w.client("erin"), false, "after it was forgotten")
+}
+
+// A record is in quarantine once the lines that it is about are gone from the branch, until somebody
+// remembers it again.
+func TestMemoryEndsWithTheLines(t *testing.T) {
+	t.Parallel()
+	w := withDoubts(t, `{}`)
+	first := w.client("carol")
+	id, _ := w.doubt(first)
+	w.says(first, "mia", "/review dismiss %s false_positive the proxy ends it", id)
+	first.Merge()
+	w.Idle()
+	w.Repo.Commit("main", ghtest.Files{"store/client.go": ghtest.Gone}, "fix: no client")
+	w.wantDoubt(w.client("dave"), false, "when the lines are gone")
+	w.wantRecords("when the lines are gone", "M-1 quarantined")
+	if text := w.exported()[memory.IndexFile]; !strings.Contains(text, "| quarantined |") {
+		t.Errorf("the export does not say that the record is in quarantine:\n%s", text)
+	}
+	third := w.client("dave")
+	w.wantDoubt(third, false, "while it is in quarantine")
+	w.says(third, "mia", "/review remember M-1")
+	w.wantRecords("remembered", "M-1 active")
+	w.wantDoubt(w.client("dave"), true, "once it is remembered again")
 }
 
 // What others propose has no effect until somebody who may approve it does.
