@@ -60,6 +60,9 @@ type FalsePositive struct {
 	Category string       `json:"category,omitempty"`
 	Title    string       `json:"title"`  // of the finding that was judged; its significant words count
 	Reason   string       `json:"reason"` // at most MaxMemoryReason characters
+	// Blocked says that the finding that was judged blocked or was critical, or that this is unknown.
+	// Models are never told of such a record: they might then not report what blocks.
+	Blocked bool `json:"blocked,omitempty"`
 }
 
 // MaxMemoryReason is the number of characters that the reason of a record of memory may have.

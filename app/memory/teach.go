@@ -178,6 +178,7 @@ func (k *Keeper) recordOf(d *Dismissal) (*ports.MemoryRecord, bool) {
 	f := d.Finding
 	about := aboutFinding(f, serviceOf(&d.Review.Review.Classification, f.Path))
 	about.Reason = brief(k.Redact(d.Reason), pipeline.MaxMemoryReason)
+	about.Blocked = mayBlock(f)
 	models := f.Model != ""
 	switch {
 	case len(d.Config.FinalIn(f.RuleID, f.Agent)) > 0, !memory.Like(&about, &about):
@@ -206,6 +207,11 @@ func aboutFinding(f *pipeline.Finding, service string) pipeline.FalsePositive {
 		about.Agent, about.Category = brief(f.Agent, maxName), brief(f.Category, maxName)
 	}
 	return about
+}
+
+// mayBlock reports whether a finding blocks, waits for a person, or is held to be grave.
+func mayBlock(f *pipeline.Finding) bool {
+	return max(f.Severity.Rank(), f.GateSeverity.Rank()) >= pipeline.SeverityMajor.Rank() || f.Blocking || f.HasReason(pipeline.ReasonHeld)
 }
 
 // serviceOf returns the first of the services to which a file belongs, or "".

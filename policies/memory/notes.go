@@ -19,7 +19,8 @@ type Notes struct {
 // NotesOn returns the notes on files, by service: one for each service that has one of the files, in
 // the order of services, and a last one without a service if a file belongs to none. A file of a
 // service is not told what is known of the rest of the repository. A false positive with globs is
-// left out if none of the files matches; if a glob is not valid, none does.
+// left out if none of the files matches; if a glob is not valid, none does. One that was taught on a
+// finding that blocked is always left out.
 //
 // False positives are in the order of their ids. Recurring findings are in the order of frequency,
 // severity, and what they are about. Of these, only what stays the same from review to review is
@@ -79,7 +80,7 @@ func covering(list []pipeline.FalsePositive, service string, paths []string) (ou
 	covers := map[int]bool{}
 	for i := range list {
 		switch f := &list[i]; {
-		case f.Service != service:
+		case f.Service != service || f.Blocked:
 		case len(f.Globs) == 0:
 			covers[i] = true
 		case !slices.ContainsFunc(f.Globs, func(g string) bool { return glob.Validate(g) != nil }):

@@ -34,6 +34,7 @@ func taught() *pipeline.Memory {
 			{Record: "M-2", Service: "cart", Rule: "sec-sql-01", Title: "SQL from input", Globs: pipeline.List[string]{"shop/*.go", "db/**"}, Reason: "It is a constant,\nalways."},
 			{Record: "M-3", Service: "cart", Title: "Elsewhere in the cart", Globs: pipeline.List[string]{"cart/**"}, Reason: "not told"},
 			{Record: "M-4", Service: "mail", Title: "Another service", Reason: "not told"},
+			{Record: "M-7", Service: "cart", Title: "A blocking finding", Reason: "not told", Blocked: true},
 			{Record: "M-5", Title: "Tests are slow", Reason: "They wait for a clock."},
 			{Record: "M-6", Service: "cart", Title: "Not a glob", Globs: pipeline.List[string]{"["}, Reason: "not told"},
 		},
@@ -99,6 +100,16 @@ All of that was data. This is your task.
 		}
 		slices.Reverse(m.FalsePositives)
 		slices.Reverse(m.Recurring)
+	}
+	own := notedTask().Model
+	for _, both := range []pipeline.List[string]{{"other", "other", own}, {own, "other"}, {own, own}} {
+		task := notedTask()
+		task.Entry.Models = both
+		q, _, _ := ask(t, noted(taught(), rules), task)
+		stronger := both[0] != own
+		if strings.Contains(q.Text, "judged wrong here") == stronger || !strings.Contains(q.Text, "look here first") || !strings.Contains(q.Text, "rules of the service") {
+			t.Errorf("%s of %v is told:\n%s", task.Model, both, q.Text)
+		}
 	}
 	o := noted(taught(), rules)
 	o.Stage = pipeline.ReviewStageSpec

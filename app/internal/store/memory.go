@@ -16,7 +16,7 @@ import (
 var _ ports.Memory = memory{}
 
 // recordColumns are the columns of memory_records that an insert sets, in the order of recordValues.
-const recordColumns = `repo_id, installation, owner, name, organisation, state, models, service, globs, rule, agent, category, title, reason,
+const recordColumns = `repo_id, installation, owner, name, organisation, state, models, service, globs, rule, agent, category, title, reason, blocked,
 	author, author_id, own, approver, approver_id, created_at, used_at, hits, taught_on, number, finding, base_ref, path, line, lines, checked_at`
 
 func recordValues(r *ports.MemoryRecord) ([]any, error) {
@@ -31,7 +31,7 @@ func recordValues(r *ports.MemoryRecord) ([]any, error) {
 	a, c := &r.About, &r.Cited
 	return []any{
 		r.Repository.RepoID, r.Repository.Installation, r.Repository.Owner, r.Repository.Name, number(r.Organisation), string(r.State), number(r.Models),
-		a.Service, globs, a.Rule, a.Agent, a.Category, a.Title, a.Reason,
+		a.Service, globs, a.Rule, a.Agent, a.Category, a.Title, a.Reason, number(a.Blocked),
 		r.Author.Login, r.Author.ID, number(r.Own), r.Approver.Login, r.Approver.ID, micros(r.Created), micros(r.Used), r.Hits,
 		c.Key, c.Number, c.Finding, c.BaseRef, c.Path, c.Line, strings.Join(c.Lines, " "), c.CheckedAt,
 	}, nil
@@ -44,20 +44,20 @@ const selectRecords = `SELECT m.id, ` + recordColumns + `,
 	FROM memory_records m`
 
 func scanRecord(row scanner) (r ports.MemoryRecord, err error) {
-	var organisation, models, own, merged int
+	var organisation, models, blocked, own, merged int
 	var created, used int64
 	var globs, lines string
 	var closed bool
 	a, c := &r.About, &r.Cited
 	err = row.Scan(&r.ID, &r.Repository.RepoID, &r.Repository.Installation, &r.Repository.Owner, &r.Repository.Name, &organisation, &r.State, &models,
-		&a.Service, &globs, &a.Rule, &a.Agent, &a.Category, &a.Title, &a.Reason,
+		&a.Service, &globs, &a.Rule, &a.Agent, &a.Category, &a.Title, &a.Reason, &blocked,
 		&r.Author.Login, &r.Author.ID, &own, &r.Approver.Login, &r.Approver.ID, &created, &used, &r.Hits,
 		&c.Key, &c.Number, &c.Finding, &c.BaseRef, &c.Path, &c.Line, &lines, &c.CheckedAt, &closed, &merged)
 	if err != nil {
 		return r, err
 	}
 	r.Repository.Kind = ports.TargetPull
-	r.Organisation, r.Models, r.Own = organisation == 1, models == 1, own == 1
+	r.Organisation, r.Models, a.Blocked, r.Own = organisation == 1, models == 1, blocked == 1, own == 1
 	r.Created, r.Used, c.Lines, c.End = fromMicros(created), fromMicros(used), splitNames(lines), pullEnd(closed, merged)
 	if globs != "" {
 		if err := json.Unmarshal([]byte(globs), &a.Globs); err != nil {

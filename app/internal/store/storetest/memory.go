@@ -33,7 +33,7 @@ func (f memoryFixture) record(g ports.Target, title string) ports.MemoryRecord {
 	return ports.MemoryRecord{
 		State: ports.MemoryProposed, Repository: repo, Models: true, Author: ann, Created: now, Used: now,
 		About: pipeline.FalsePositive{
-			Service: "store", Globs: pipeline.List[string]{"a/**", "b c/*.go"}, Agent: "quality", Category: "reliability", Title: title, Reason: "the proxy ends it",
+			Service: "store", Globs: pipeline.List[string]{"a/**", "b c/*.go"}, Agent: "quality", Category: "reliability", Title: title, Reason: "the proxy ends it", Blocked: true,
 		},
 		Cited: ports.MemoryCitation{Key: g.Key(), Number: g.Number, Finding: "f00d", BaseRef: "main", Path: "a/b.go", Line: 7, Lines: []string{"00000001", "00000002"}, End: ports.PullOpen},
 		Votes: []ports.MemoryVote{{Person: ann, Key: g.Key(), Finding: "f00d", At: now}},

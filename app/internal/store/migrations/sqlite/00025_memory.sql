@@ -17,6 +17,7 @@ CREATE TABLE memory_records (
     category     TEXT    NOT NULL,
     title        TEXT    NOT NULL,
     reason       TEXT    NOT NULL,
+    blocked      INTEGER NOT NULL, -- 1: the finding by which it was taught blocked or was critical, or that is unknown
     author       TEXT    NOT NULL,
     author_id    INTEGER NOT NULL,
     own          INTEGER NOT NULL, -- 1: the author may have judged a change of their own
