@@ -6,11 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
+	"github.com/reviewgate/reviewgate/policies/memory"
+	"github.com/reviewgate/reviewgate/policies/words"
 )
 
 // The bounds of what a review sees.
@@ -18,6 +22,7 @@ const (
 	maxRecords  = 200
 	maxPatterns = 20 // of each service
 	maxServices = 20 // whose patterns are read
+	maxTold     = 80 // characters of the words of a pattern
 	maxReads    = 10 // of cited files
 	// maxCited is how much of a cited file is read, in bytes.
 	maxCited = 1 << 20
@@ -90,17 +95,40 @@ func (k *Keeper) Snapshot(ctx context.Context, v View) ([]pipeline.FalsePositive
 	if len(services) > 1 {
 		services = services[1:min(len(services), 1+maxServices)]
 	}
-	patterns, err := k.Memory.MemoryPatterns(ctx, v.Target.RepoID, services, now.AddDate(0, 0, -unseenDays), maxPatterns)
+	patterns, err := k.Memory.MemoryPatterns(ctx, v.Target.RepoID, ports.PatternFilter{
+		Services: services, Since: now.AddDate(0, 0, -unseenDays), Most: maxPatterns, Without: v.Target.Key(),
+	})
 	if err != nil {
 		return nil, nil, err
 	}
 	var recurring []pipeline.RecurringFinding
-	for _, p := range patterns {
-		if p.Frequency > 0 {
-			recurring = append(recurring, p.RecurringFinding)
+	for i := range patterns {
+		if r, ok := told(&patterns[i], v.Config); ok {
+			recurring = append(recurring, r)
 		}
 	}
 	return wrong, recurring, nil
+}
+
+// told is a pattern in words that no model chose: the name of a rule as the config has it, or else the
+// category and the significant words of the title, in the order of the alphabet. A sentence of a model
+// repeats what the change says, and another change's review is not told that. What only a pull request
+// or two had is not told either, nor what no rule of the config finds.
+func told(p *ports.MemoryPattern, cfg *config.Config) (r pipeline.RecurringFinding, ok bool) {
+	r = p.RecurringFinding
+	if p.Frequency < memory.LeastRecurring {
+		return r, false
+	}
+	if p.Rule == "" {
+		r.Category, r.Title = words.Normalised(p.Category), plaintext.CutLine(strings.Join(significantOf(p.Title), " "), maxTold)
+		return r, r.Title != ""
+	}
+	i := slices.IndexFunc(cfg.Rules, func(rule config.Rule) bool { return rule.ID == p.Rule })
+	if i < 0 {
+		return r, false
+	}
+	r.Title = cfg.Rules[i].Name
+	return r, true
 }
 
 func days(n int) string {

@@ -76,9 +76,9 @@ CODE judged wrong here, in the service cart:
 >|M-2: SQL from input (rule sec-sql-01); in files shop/*.go, db/**: It is a constant, always.
 >|M-12: Totals race (concurrency): One goroutine has them.
 CODE look here first, in the service web:
->|at least 50 times, info: No alt (rule ui-alt-01)
->|at least 2 times, critical: An older finding
->|at least 2 times, major: Text is not escaped (injection)
+>|in at least 50 pull requests: No alt (rule ui-alt-01)
+>|in at least 3 pull requests: An older finding
+>|in at least 3 pull requests: Text is not escaped (injection)
 CODE judged wrong here, in files of no service:
 >|M-5: Tests are slow: They wait for a clock.
 CODE END
@@ -162,8 +162,8 @@ func poisoned(text string) (*pipeline.Memory, map[string][]string) {
 				{Record: "M-1", Title: text, Category: text, Agent: text, Reason: text},
 			},
 			Recurring: pipeline.List[pipeline.RecurringFinding]{
-				{Service: "cart", Rule: text, Title: text, Severity: pipeline.Severity(text), Frequency: 1, Example: text},
-				{Title: text, Category: text, Severity: "info", Frequency: 1},
+				{Service: "cart", Rule: text, Title: text, Severity: pipeline.Severity(text), Frequency: 3, Example: text},
+				{Title: text, Category: text, Severity: "info", Frequency: 3},
 			},
 		}, map[string][]string{
 			"cart": {text},
@@ -297,7 +297,7 @@ func TestNotesAreBounded(t *testing.T) {
 				m.FalsePositives = append(m.FalsePositives, pipeline.FalsePositive{
 					Record: fmt.Sprintf("M-%d", n-i), Service: service, Globs: pipeline.List[string]{fmt.Sprintf("shop/{cart,%d}*.go", i)}, Title: "Totals race", Reason: reason,
 				})
-				m.Recurring = append(m.Recurring, pipeline.RecurringFinding{Service: service, Title: fmt.Sprint("Totals race ", i), Severity: "info", Frequency: i})
+				m.Recurring = append(m.Recurring, pipeline.RecurringFinding{Service: service, Title: fmt.Sprint("Totals race ", i), Severity: "info", Frequency: i + 3})
 			}
 		}
 		return m
@@ -330,7 +330,7 @@ func TestNotesAreBounded(t *testing.T) {
 					t.Errorf("%s: %d and %d lines of %d bytes", on, len(wrong), len(look), bytes)
 				}
 				told += len(wrong) + len(look)
-				if !strings.HasPrefix(wrong[0], "M-1: ") || !strings.HasPrefix(wrong[1], "M-2: ") || !strings.HasPrefix(look[0], "at least 5000 times") {
+				if !strings.HasPrefix(wrong[0], "M-1: ") || !strings.HasPrefix(wrong[1], "M-2: ") || !strings.HasPrefix(look[0], "in at least 5000 pull requests") {
 					t.Errorf("%s: the first are %.60q, %.60q and %.60q", on, wrong[0], wrong[1], look[0])
 				}
 			}

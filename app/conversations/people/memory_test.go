@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -258,7 +259,7 @@ func (w *world) exported() map[string]string {
 		if x.Records, err = from.MemoryRecords(w.Context(), ports.MemoryFilter{RepoID: t.RepoID}); err != nil {
 			return err
 		}
-		x.Patterns, err = from.MemoryPatterns(w.Context(), t.RepoID, nil, time.Time{}, 0)
+		x.Patterns, err = from.MemoryPatterns(w.Context(), t.RepoID, ports.PatternFilter{})
 		return err
 	})
 	if err != nil {
@@ -281,6 +282,7 @@ func (w *world) asks(a memory.Ask) memory.Answer {
 func TestMemoryByTheOperator(t *testing.T) {
 	t.Parallel()
 	w := withDoubts(t, `{}`)
+	w.Repo.Grant("carol", "write")
 	first := w.client("carol")
 	id, _ := w.doubt(first)
 	w.says(first, "alice", "/review dismiss %s false_positive the proxy ends it | always", id)
@@ -328,5 +330,36 @@ func TestMemoryByTheOperator(t *testing.T) {
 		if a, err := app.ChangeMemory(t.Context(), other.DB, bad, zerolog.Nop()); err == nil {
 			t.Errorf("%+v: %+v", bad, a)
 		}
+	}
+}
+
+// What a pull request itself has found changes none of its notes, so its answers are carried over.
+func TestOwnFindingsLeaveAnswersAsTheyAre(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	_, change := apptest.WithModels(t, `{}`, func(r *llmtest.Request) llmtest.Reply {
+		asked.Add(1)
+		if r.Model == "big-1" && !apptest.IsSpec(r) {
+			return apptest.FoundWith(0.6, "warning", unending)
+		}
+		return apptest.Found("warning")
+	})
+	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, change)
+	w.Repo.Grant("mia", "maintain")
+	w.Repo.Grant("carol", "write")
+	w.client("carol")
+	w.client("carol")
+	pr := w.client("carol") // the third, from which on a pattern is told
+	id, _ := w.doubt(pr)
+	asked.Store(0)
+	w.says(pr, "mia", "/review dismiss %s wont_fix later", id)
+	if n := asked.Load(); n != 0 {
+		t.Errorf("%d questions about what did not change", n)
+	}
+	if n := len(w.Latest(pr).Review.Memory.Recurring); n != 0 {
+		t.Errorf("%d patterns are told of two other pull requests", n)
+	}
+	if got := w.Latest(w.client("carol")).Review.Memory.Recurring; len(got) != 1 || got[0].Frequency != 3 || got[0].Title == unending {
+		t.Errorf("after three: %+v", got)
 	}
 }
