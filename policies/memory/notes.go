@@ -57,7 +57,7 @@ func NotesOn(m *pipeline.Memory, services []pipeline.Service, paths []string) (a
 func notesOn(m *pipeline.Memory, service string, paths []string) Notes {
 	n := Notes{Service: service, FalsePositives: covering(m.FalsePositives, service, paths)}
 	slices.SortFunc(n.FalsePositives, func(a, b pipeline.FalsePositive) int {
-		return cmp.Or(len(a.Record)-len(b.Record), strings.Compare(a.Record, b.Record)) // M-2 before M-12
+		return pipeline.CompareRecords(a.Record, b.Record)
 	})
 	for _, r := range m.Recurring {
 		if r.Service == service && r.Frequency >= LeastRecurring {
