@@ -1,6 +1,9 @@
 package pipeline
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Memory is what people taught reviewgate about a repository, at the time when the review began.
 // Like the facts, it is an input of the review.
@@ -60,7 +63,13 @@ type FalsePositive struct {
 	Category string       `json:"category,omitempty"`
 	Title    string       `json:"title"`  // of the finding that was judged; its significant words count
 	Reason   string       `json:"reason"` // at most MaxMemoryReason characters
+	// Blocked says that the finding that was judged blocked or was critical, or that this is unknown.
+	// Models are never told of such a record: they might then not report what blocks.
+	Blocked bool `json:"blocked,omitempty"`
 }
+
+// CompareRecords orders the ids of records: M-9 comes before M-12.
+func CompareRecords(a, b string) int { return cmp.Or(len(a)-len(b), cmp.Compare(a, b)) }
 
 // MaxMemoryReason is the number of characters that the reason of a record of memory may have.
 const MaxMemoryReason = 500

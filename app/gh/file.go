@@ -26,13 +26,13 @@ func (s *source) contents(op, commit, path string) request {
 	return r
 }
 
-// File reads a file at a commit, at least its first bytes up to most. A fork shares its
-// objects with the original repository, so a fork's files are found there. For a link to
-// a file, GitHub answers with that file.
+// File reads a file at a commit, or at the tip of a branch that is given as refs/heads/NAME: at least
+// its first bytes up to most. A fork shares its objects with the original repository, so a fork's
+// files are found there. For a link to a file, GitHub answers with that file.
 func (s *source) File(ctx context.Context, commit, path string, most int64) ([]byte, error) {
 	const op = "read a file at the head"
-	if !shaPattern.MatchString(commit) {
-		return nil, &ports.HostError{Op: op, Kind: ports.HostInvalid, Err: fmt.Errorf("%q is not a commit's SHA", clean(commit))}
+	if !shaPattern.MatchString(commit) && !strings.HasPrefix(commit, ports.Branches) {
+		return nil, &ports.HostError{Op: op, Kind: ports.HostInvalid, Err: fmt.Errorf("%q is neither a commit's SHA nor a branch", clean(commit))}
 	}
 	f, err := s.fileAt(ctx, op, commit, path, most)
 	return f.text, err
@@ -42,7 +42,7 @@ func (s *source) File(ctx context.Context, commit, path string, most int64) ([]b
 // bytes up to most. A submodule, or a link without a target, has no text.
 func (s *source) fileAt(ctx context.Context, op, commit, path string, most int64) (fileAnswer, error) {
 	r := s.contents(op, commit, path)
-	r.pinned = true
+	r.pinned = shaPattern.MatchString(commit)
 	var f fileAnswer
 	_, err := s.client.do(ctx, s.target, r, asJSON(&f))
 	if err == nil && f.Type == "file" && f.Encoding != "base64" {

@@ -56,6 +56,12 @@ func TestFileAtACommit(t *testing.T) {
 	if _, err := src.File(t.Context(), "main", "big.md", most); !errors.As(err, &host) || host.Kind != ports.HostInvalid {
 		t.Errorf("a branch instead of a commit: %v", err)
 	}
+	for _, want := range []string{"one\n", "two\n"} { // a branch moves, so nothing is kept
+		w.repo.Commit("main", ghtest.Files{"tip.md": want}, "tip")
+		if text, err := src.File(t.Context(), ports.Branches+"main", "tip.md", most); err != nil || string(text) != want {
+			t.Errorf("at the tip: %q, %v, want %q", text, err, want)
+		}
+	}
 }
 
 // A text that was cut or replaced on its way is refused.

@@ -38,8 +38,9 @@ func CountsOf(r *pipeline.Review, again *pipeline.PreviousReport) (out ports.Mem
 			out.Hits[id]++
 		}
 	}
+	out.Outside = isOutside(&r.Facts)
 	type place struct{ service, key string }
-	at := map[place]int{}
+	seen := map[place]bool{}
 	for i := range r.Report.Findings {
 		f := &r.Report.Findings[i]
 		p := patternOf(f)
@@ -51,18 +52,10 @@ func CountsOf(r *pipeline.Review, again *pipeline.PreviousReport) (out ports.Mem
 			services = []string{""}
 		}
 		for _, service := range services {
-			n, known := at[place{service, p.Key}]
-			if !known {
-				if len(out.Seen) == maxSeen {
-					continue
-				}
-				n = len(out.Seen)
-				at[place{service, p.Key}] = n
+			if at := (place{service, p.Key}); !seen[at] && len(out.Seen) < maxSeen {
+				seen[at] = true
 				p.Service = service
 				out.Seen = append(out.Seen, p)
-			}
-			if f.State == pipeline.StateNew && !before[f.ID] && !slices.ContainsFunc(f.Fingerprints, func(id string) bool { return before[id] }) {
-				out.Seen[n].Frequency++
 			}
 		}
 	}
@@ -105,10 +98,21 @@ func patternKey(rule, category, title string) string {
 	if rule != "" {
 		return "rule " + rule
 	}
-	significant := words.Significant(words.Normalised(title))
+	significant := significantOf(title)
 	if len(significant) == 0 {
 		return ""
 	}
-	slices.Sort(significant)
 	return plaintext.Bytes("words "+words.Normalised(category)+": "+strings.Join(significant, " "), 500)
+}
+
+// significantOf returns the significant words of a title, sorted.
+func significantOf(title string) []string {
+	all := words.Significant(words.Normalised(title))
+	slices.Sort(all)
+	return all
+}
+
+// isOutside reports whether the author of a change may lack write permission.
+func isOutside(f *pipeline.PRFacts) bool {
+	return f.Head.Fork || !slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, f.Author.Association)
 }

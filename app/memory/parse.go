@@ -240,7 +240,7 @@ func (p *parser) patternRow(cells []string) error {
 }
 
 func (p *parser) wrongRow(cells []string) error {
-	about := pipeline.FalsePositive{Service: p.service, Title: cells[0], Reason: cells[1], Rule: cells[2], Agent: cells[3], Category: cells[4]}
+	about := pipeline.FalsePositive{Service: p.service, Title: cells[0], Reason: cells[1], Rule: cells[2], Agent: cells[3], Category: cells[4], Blocked: true}
 	if cells[5] != "" {
 		if err := json.Unmarshal([]byte(cells[5]), &about.Globs); err != nil {
 			return p.wrong("the paths are not a list", `write globs as ["src/**", "lib/*.go"]`)

@@ -1,19 +1,20 @@
 package memory
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/aggregate"
 	"github.com/reviewgate/reviewgate/pipeline/plaintext"
+	"github.com/reviewgate/reviewgate/policies/memory"
+	"github.com/reviewgate/reviewgate/policies/words"
 )
 
 // The bounds of what a review sees.
@@ -21,6 +22,7 @@ const (
 	maxRecords  = 200
 	maxPatterns = 20 // of each service
 	maxServices = 20 // whose patterns are read
+	maxTold     = 80 // characters of the words of a pattern
 	maxReads    = 10 // of cited files
 	// maxCited is how much of a cited file is read, in bytes.
 	maxCited = 1 << 20
@@ -28,8 +30,8 @@ const (
 	unseenDays = 30
 )
 
-// ReadFile reads the beginning of a file at a commit or a branch. found is false if there is no such
-// file.
+// ReadFile reads the beginning of a file at a commit, or at the tip of a branch; see ports.Change. found
+// is false if there is no such file. Several goroutines use it.
 type ReadFile func(ctx context.Context, commit, path string, most int64) (text []byte, found bool, err error)
 
 // View is a review for which memory is read.
@@ -64,13 +66,10 @@ func (k *Keeper) Snapshot(ctx context.Context, v View) ([]pipeline.FalsePositive
 		return nil, nil, err
 	}
 	slices.SortStableFunc(all, func(a, b ports.MemoryRecord) int { return cmp.Or(b.Used.Compare(a.Used), cmp.Compare(b.ID, a.ID)) })
-	var wrong []pipeline.FalsePositive
-	c := citations{Keeper: k, View: v}
+	var ours []*ports.MemoryRecord
+	files := newTouched(v)
 	for i := range all {
 		r := &all[i]
-		if len(wrong) == maxRecords {
-			break
-		}
 		if !r.Models || !slices.Contains(services, r.About.Service) || !r.HoldsOn(v.Target, v.Facts.Base.Ref) {
 			continue
 		}
@@ -80,13 +79,15 @@ func (k *Keeper) Snapshot(ctx context.Context, v View) ([]pipeline.FalsePositive
 			}
 			continue
 		}
-		holds, err := c.hold(ctx, r)
-		if err != nil {
-			return nil, nil, err
+		if len(ours) < maxRecords && files.coveredBy(&r.About) {
+			ours = append(ours, r)
 		}
-		if !holds {
-			continue
-		}
+	}
+	if ours, err = k.standing(ctx, v, ours); err != nil {
+		return nil, nil, err
+	}
+	var wrong []pipeline.FalsePositive
+	for _, r := range ours {
 		about := r.About
 		about.Record = r.Name()
 		if r.Repository.RepoID != v.Target.RepoID { // the other repository may be private, and this one public
@@ -97,17 +98,40 @@ func (k *Keeper) Snapshot(ctx context.Context, v View) ([]pipeline.FalsePositive
 	if len(services) > 1 {
 		services = services[1:min(len(services), 1+maxServices)]
 	}
-	patterns, err := k.Memory.MemoryPatterns(ctx, v.Target.RepoID, services, now.AddDate(0, 0, -unseenDays), maxPatterns)
+	patterns, err := k.Memory.MemoryPatterns(ctx, v.Target.RepoID, ports.PatternFilter{
+		Services: services, Since: now.AddDate(0, 0, -unseenDays), Most: maxPatterns, Without: v.Target.Key(),
+	})
 	if err != nil {
 		return nil, nil, err
 	}
 	var recurring []pipeline.RecurringFinding
-	for _, p := range patterns {
-		if p.Frequency > 0 {
-			recurring = append(recurring, p.RecurringFinding)
+	for i := range patterns {
+		if r, ok := told(&patterns[i], v.Config); ok {
+			recurring = append(recurring, r)
 		}
 	}
 	return wrong, recurring, nil
+}
+
+// told is a pattern in words that no model chose: the name of a rule as the config has it, or else the
+// category and the significant words of the title, in the order of the alphabet. A sentence of a model
+// repeats what the change says, and another change's review is not told that. What only a pull request
+// or two had is not told either, nor what no rule of the config finds.
+func told(p *ports.MemoryPattern, cfg *config.Config) (r pipeline.RecurringFinding, ok bool) {
+	r = p.RecurringFinding
+	if p.Frequency < memory.LeastRecurring {
+		return r, false
+	}
+	if p.Rule == "" {
+		r.Category, r.Title = words.Normalised(p.Category), plaintext.CutLine(strings.Join(significantOf(p.Title), " "), maxTold)
+		return r, r.Title != ""
+	}
+	i := slices.IndexFunc(cfg.Rules, func(rule config.Rule) bool { return rule.ID == p.Rule })
+	if i < 0 {
+		return r, false
+	}
+	r.Title = cfg.Rules[i].Name
+	return r, true
 }
 
 func days(n int) string {
@@ -140,75 +164,6 @@ func (k *Keeper) end(ctx context.Context, t ports.Target, r *ports.MemoryRecord,
 
 // actor is who changes records without a command, in the audit log.
 const actor = "reviewgate"
-
-// citations checks whether cited lines are still there.
-type citations struct {
-	*Keeper
-	View
-	reads int
-}
-
-// hold reports whether a record's lines are where they were when it was taught, as far as that can be
-// known. Lines that have not been merged yet are not looked for, nor those that went into another
-// branch.
-func (c *citations) hold(ctx context.Context, r *ports.MemoryRecord) (bool, error) {
-	base := c.Facts.Base
-	cited := &r.Cited
-	merged := cited.End == ports.PullMerged || cited.End == ports.PullEnded
-	switch {
-	case len(cited.Lines) == 0, cited.Path == "", !merged, cited.BaseRef != base.Ref, r.Repository.RepoID != c.Target.RepoID, cited.CheckedAt == base.SHA:
-		return true, nil
-	}
-	there, known := c.lookAt(ctx, base.SHA, cited)
-	switch {
-	case !known:
-		return false, nil
-	case there:
-		err := c.Memory.CheckedMemory(ctx, r.ID, base.SHA)
-		if errors.Is(err, ports.ErrNotFound) {
-			return false, nil
-		}
-		return err == nil, err
-	}
-	// The base of an old pull request may lack lines that the branch has got since.
-	if there, known = c.lookAt(ctx, base.Ref, cited); there || !known {
-		return false, nil
-	}
-	return false, c.end(ctx, c.Target, r, ports.MemoryQuarantined, "the lines of "+cited.Path+" that it is about are gone or have changed")
-}
-
-func (c *citations) lookAt(ctx context.Context, commit string, cited *ports.MemoryCitation) (there, known bool) {
-	if c.reads == maxReads {
-		return false, false
-	}
-	c.reads++
-	text, found, err := c.Read(ctx, commit, cited.Path, maxCited)
-	if err != nil {
-		c.Log.Warn().EmbedObject(c.Target).Err(err).Msg("lines that a record of memory is about can't be read")
-		return false, false
-	}
-	if !found {
-		return false, true
-	}
-	there = hasLines(text, cited.Lines)
-	return there, there || len(text) < maxCited
-}
-
-// hasLines reports whether a text has lines with the digests one after the other, but for blank ones.
-func hasLines(text []byte, digests []string) bool {
-	var all []string
-	for line := range bytes.Lines(text) {
-		if l := plaintext.Line(string(line)); l != "" {
-			all = append(all, aggregate.LineDigest(l))
-		}
-	}
-	for i := 0; i+len(digests) <= len(all); i++ {
-		if slices.Equal(all[i:i+len(digests)], digests) {
-			return true
-		}
-	}
-	return false
-}
 
 // archived reports whether a pattern has not been seen for too long.
 func archived(p *ports.MemoryPattern, now time.Time) bool {

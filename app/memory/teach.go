@@ -225,6 +225,7 @@ func (k *Keeper) recordOf(d *Dismissal) (*ports.MemoryRecord, bool) {
 	about := aboutFinding(f, serviceOf(&d.Review.Review.Classification, f.Path))
 	about.Reason = d.Reason
 	k.clean(&about)
+	about.Blocked = mayBlock(f)
 	models := f.Model != ""
 	switch {
 	case len(d.Config.FinalIn(f.RuleID, f.Agent)) > 0, !memory.Like(&about, &about):
@@ -260,6 +261,11 @@ func aboutFinding(f *pipeline.Finding, service string) pipeline.FalsePositive {
 func (k *Keeper) clean(a *pipeline.FalsePositive) {
 	a.Title, a.Reason = brief(k.Redact(a.Title), maxTitle), brief(k.Redact(a.Reason), pipeline.MaxMemoryReason)
 	a.Rule, a.Agent, a.Category = k.Redact(a.Rule), k.Redact(a.Agent), k.Redact(a.Category)
+}
+
+// mayBlock reports whether a finding blocks, waits for a person, or is held to be grave.
+func mayBlock(f *pipeline.Finding) bool {
+	return max(f.Severity.Rank(), f.GateSeverity.Rank()) >= pipeline.SeverityMajor.Rank() || f.Blocking || f.HasReason(pipeline.ReasonHeld)
 }
 
 // serviceOf returns the first of the services to which a file belongs, or "".

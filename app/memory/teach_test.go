@@ -48,6 +48,24 @@ func teach(t *testing.T, s *store, d memory.Dismissal) memory.Lesson {
 	return l
 }
 
+// It stays with a record whether the finding that was judged blocked.
+func TestRecordsKnowWhatBlocked(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*pipeline.Finding)
+		want   bool
+	}{
+		"a warning":                   {func(f *pipeline.Finding) { f.Severity, f.GateSeverity = "warning", "warning" }, false},
+		"blocks":                      {func(f *pipeline.Finding) { f.Severity, f.GateSeverity = "major", "major" }, true},
+		"a critical that counts less": {func(f *pipeline.Finding) { f.Severity, f.GateSeverity = "critical", "warning" }, true},
+		"waits for a person":          {func(f *pipeline.Finding) { f.Reasons = pipeline.List[pipeline.Reason]{{Kind: pipeline.ReasonHeld}} }, true},
+	} {
+		l := teach(t, &store{}, dismissal(func(d *memory.Dismissal) { test.change(d.Finding) }))
+		if l.Record.About.Blocked != test.want {
+			t.Errorf("%s: the record says that it blocked: %t", name, l.Record.About.Blocked)
+		}
+	}
+}
+
 // What somebody writes as a reason never widens what a record is about, and never makes it active.
 func TestReasonsAreOnlyShown(t *testing.T) {
 	want := teach(t, &store{}, dismissal(nil)).Record.About

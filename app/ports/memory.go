@@ -30,10 +30,9 @@ type MemoryReader interface {
 	MemoryRecord(ctx context.Context, id int64) (MemoryRecord, error)
 	// MemoryRecords lists the chosen records by ID.
 	MemoryRecords(ctx context.Context, which MemoryFilter) ([]MemoryRecord, error)
-	// MemoryPatterns lists patterns of a repository that were seen since a time: for each service
-	// those that were found most often, up to most; 0 for all. The service "" stands for files of
-	// no service. No services stand for all.
-	MemoryPatterns(ctx context.Context, repoID int64, services []string, since time.Time, most int) ([]MemoryPattern, error)
+	// MemoryPatterns lists the chosen patterns of a repository: of each service, those first that
+	// were found most often.
+	MemoryPatterns(ctx context.Context, repoID int64, which PatternFilter) ([]MemoryPattern, error)
 	// MemoryLog lists the changes of a record, newest first.
 	MemoryLog(ctx context.Context, r MemoryRecord, limit int) ([]AuditEntry, error)
 	// KnownRepositories lists the repositories that the store knows, as targets without a number,
@@ -183,6 +182,16 @@ type MemoryFilter struct {
 	Newest int
 }
 
+// PatternFilter chooses patterns. The zero value chooses all.
+type PatternFilter struct {
+	Services []string  // "" stands for files of no service; none for all
+	Since    time.Time // only those that were seen since then
+	Most     int       // of each service; 0 for all
+	// Without is the key of a target. What it added is taken off: the patterns are as if it had never
+	// been reviewed.
+	Without string
+}
+
 // MemoryChange is a change of one record. Exactly one of New and ID is set.
 type MemoryChange struct {
 	New *MemoryRecord // to store, with its first vote
@@ -221,7 +230,9 @@ type MemoryPattern struct {
 // MemoryCounts is what a review adds to memory once it is published. The zero value adds nothing.
 type MemoryCounts struct {
 	Hits map[int64]int `json:"hits,omitempty"` // by record: findings on which it had an effect
-	// Seen are the patterns of the review's findings. Frequency counts those that are new in the pull
-	// request.
+	// Seen are the patterns of the review's findings, without Frequency: it counts pull requests.
 	Seen []MemoryPattern `json:"seen,omitempty"`
+	// Outside says that the author of the change may lack write permission. Then Seen counts only once
+	// the pull request is merged.
+	Outside bool `json:"outside,omitempty"`
 }

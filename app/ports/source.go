@@ -18,8 +18,8 @@ type Change interface {
 	PullRequest(ctx context.Context) (raw.PullRequest, error)
 	Files(ctx context.Context) (raw.Files, error)
 	Commits(ctx context.Context) (raw.Commits, error)
-	// File reads the beginning of a file at a commit: at least most bytes if the file is
-	// that long. A directory or a submodule has no text. The error for a missing file is
+	// File reads the beginning of a file at a commit, or at the tip of a branch that is given as
+	// Branches and its name: at least most bytes if the file is that long. A directory or a submodule has no text. The error for a missing file is
 	// HostNotFound.
 	File(ctx context.Context, commit, path string, most int64) ([]byte, error)
 	// ProposedTests reads the policy tests as they will be after the merge, at most one file or one
@@ -29,6 +29,9 @@ type Change interface {
 	// Calls returns the number of API calls made through the source.
 	Calls() int
 }
+
+// Branches is what the full name of a branch begins with.
+const Branches = "refs/heads/"
 
 // Discussion is what people wrote about the change.
 type Discussion interface {

@@ -370,7 +370,7 @@ func (f *memoryFlags) export(cmd *cobra.Command, args []string) error {
 		if x.Records, err = from.MemoryRecords(ctx, ports.MemoryFilter{RepoID: t.RepoID}); err != nil {
 			return err
 		}
-		if x.Patterns, err = from.MemoryPatterns(ctx, t.RepoID, nil, time.Time{}, 0); err != nil {
+		if x.Patterns, err = from.MemoryPatterns(ctx, t.RepoID, ports.PatternFilter{}); err != nil {
 			return err
 		}
 		files := memory.Markdown(x)

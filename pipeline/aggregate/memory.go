@@ -208,9 +208,9 @@ func (f *item) recalled() (by []*pipeline.FalsePositive, all bool) {
 	return by, all
 }
 
-// byRecord orders records by id: M-9 comes before M-12.
+// byRecord orders records by id.
 func byRecord(a, b *pipeline.FalsePositive) int {
-	return cmp.Or(cmp.Compare(len(a.Record), len(b.Record)), cmp.Compare(a.Record, b.Record), cmp.Compare(a.Reason, b.Reason))
+	return cmp.Or(pipeline.CompareRecords(a.Record, b.Record), cmp.Compare(a.Reason, b.Reason))
 }
 
 // onlyModels reports whether nobody but models made a finding.
@@ -265,7 +265,7 @@ func (w *work) name(kept map[*pipeline.Finding]doubt) {
 		use(&w.report, &f.Finding, &d, pipeline.MemoryJudgedWrong)
 	}
 	slices.SortFunc(w.report.Memory, func(a, b pipeline.MemoryUse) int {
-		return cmp.Or(cmp.Compare(len(a.Record), len(b.Record)), cmp.Compare(a.Record, b.Record), cmp.Compare(a.Finding, b.Finding))
+		return cmp.Or(pipeline.CompareRecords(a.Record, b.Record), cmp.Compare(a.Finding, b.Finding))
 	})
 }
 

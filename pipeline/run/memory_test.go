@@ -63,9 +63,10 @@ func TestCarryComparesWhatMemoryTells(t *testing.T) {
 		"a record of another service": {pipeline.Memory{}, falsely(wrong("mail")), true},
 		"a record of other files":     {pipeline.Memory{}, falsely(wrong("pricing", "src/cart/**")), true},
 		"a record of these files":     {pipeline.Memory{}, falsely(wrong("pricing", "src/cart/**", "**/total.ts")), false},
-		"a new pattern":               {pipeline.Memory{}, often(2), false},
-		"a pattern seen again":        {often(2), often(4), true},
-		"a pattern seen much more":    {often(2), often(5), false},
+		"a new pattern":               {pipeline.Memory{}, often(3), false},
+		"what two pull requests had":  {pipeline.Memory{}, often(2), true},
+		"a pattern seen again":        {often(3), often(4), true},
+		"a pattern seen much more":    {often(3), often(5), false},
 		"a dismissal":                 {pipeline.Memory{}, pipeline.Memory{Dismissed: pipeline.List[pipeline.Dismissal]{{Fingerprint: "f", Path: "a.ts", Reason: "wrong", By: "ann"}}}, true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -19,12 +19,13 @@ type Notes struct {
 // NotesOn returns the notes on files, by service: one for each service that has one of the files, in
 // the order of services, and a last one without a service if a file belongs to none. A file of a
 // service is not told what is known of the rest of the repository. A false positive with globs is
-// left out if none of the files matches; if a glob is not valid, none does.
+// left out if none of the files matches; if a glob is not valid, none does. One that was taught on a
+// finding that blocked is always left out.
 //
-// False positives are in the order of their ids. Recurring findings are in the order of frequency,
-// severity, and what they are about. Of these, only what stays the same from review to review is
+// False positives are in the order of their ids. Recurring findings are in the order of frequency
+// and of what they are about. Of these, only what stays the same from review to review is
 // told: every review counts up, and if that changed the notes, no answer of a model could be carried
-// over. So LastSeen and Example are not set, and Frequency is rounded down to a step.
+// over. So Severity, LastSeen and Example are not set, and Frequency is rounded down to a step.
 func NotesOn(m *pipeline.Memory, services []pipeline.Service, paths []string) (all []Notes) {
 	wanted := map[string]bool{}
 	for _, p := range paths {
@@ -56,17 +57,17 @@ func NotesOn(m *pipeline.Memory, services []pipeline.Service, paths []string) (a
 func notesOn(m *pipeline.Memory, service string, paths []string) Notes {
 	n := Notes{Service: service, FalsePositives: covering(m.FalsePositives, service, paths)}
 	slices.SortFunc(n.FalsePositives, func(a, b pipeline.FalsePositive) int {
-		return cmp.Or(len(a.Record)-len(b.Record), strings.Compare(a.Record, b.Record)) // M-2 before M-12
+		return pipeline.CompareRecords(a.Record, b.Record)
 	})
 	for _, r := range m.Recurring {
-		if r.Service == service {
+		if r.Service == service && r.Frequency >= LeastRecurring {
 			n.Recurring = append(n.Recurring, pipeline.RecurringFinding{
-				Service: r.Service, Rule: r.Rule, Category: r.Category, Title: r.Title, Severity: r.Severity, Frequency: step(r.Frequency),
+				Service: r.Service, Rule: r.Rule, Category: r.Category, Title: r.Title, Frequency: step(r.Frequency),
 			})
 		}
 	}
 	slices.SortFunc(n.Recurring, func(a, b pipeline.RecurringFinding) int {
-		return cmp.Or(b.Frequency-a.Frequency, b.Severity.Rank()-a.Severity.Rank(),
+		return cmp.Or(b.Frequency-a.Frequency,
 			strings.Compare(a.Rule, b.Rule), strings.Compare(a.Category, b.Category), strings.Compare(a.Title, b.Title))
 	})
 	return n
@@ -79,7 +80,7 @@ func covering(list []pipeline.FalsePositive, service string, paths []string) (ou
 	covers := map[int]bool{}
 	for i := range list {
 		switch f := &list[i]; {
-		case f.Service != service:
+		case f.Service != service || f.Blocked:
 		case len(f.Globs) == 0:
 			covers[i] = true
 		case !slices.ContainsFunc(f.Globs, func(g string) bool { return glob.Validate(g) != nil }):
@@ -104,14 +105,17 @@ func covering(list []pipeline.FalsePositive, service string, paths []string) (ou
 	return out
 }
 
-// step rounds a count down to 1, 2 or 5 times a power of ten, at most 5,000.
+// LeastRecurring is in how many pull requests a pattern was found before it is told.
+const LeastRecurring = 3
+
+// step rounds a count down to LeastRecurring, or to 1, 2 or 5 times a power of ten from 5 to 5,000.
 func step(n int) int {
 	for power := 1000; power > 0; power /= 10 {
 		for _, digit := range []int{5, 2, 1} {
-			if n >= digit*power {
-				return digit * power
+			if at := digit * power; n >= at && at > LeastRecurring {
+				return at
 			}
 		}
 	}
-	return 0
+	return LeastRecurring
 }

@@ -78,6 +78,9 @@ func (a *Agent) notes(task dispatch.Task, files []*file, room int) *notes {
 	known := &pipeline.Memory{}
 	if a.Memory != nil {
 		known = a.Memory
+		if isStronger(task) {
+			known = &pipeline.Memory{Recurring: known.Recurring}
+		}
 	}
 	paths := make([]string, 0, len(files))
 	for _, f := range files {
@@ -91,6 +94,13 @@ func (a *Agent) notes(task dispatch.Task, files []*file, room int) *notes {
 		return nil
 	}
 	return n
+}
+
+// isStronger reports whether the task's model is the stronger of several. It is not told of false
+// positives: so one voice in the review is never talked out of what it sees.
+func isStronger(task dispatch.Task) bool {
+	models := task.Entry.Models
+	return len(models) > 0 && task.Model == models[len(models)-1] && task.Model != models[0]
 }
 
 // addNotes adds the notes on one service.
@@ -154,9 +164,9 @@ func (a *Agent) falsePositive(f *pipeline.FalsePositive) string {
 	return a.Redact(line + ": " + a.noteText(f.Reason, pipeline.MaxMemoryReason))
 }
 
-// recurring is the line of what is found again and again: "at least 5 times, major: TITLE (rule R)".
+// recurring is the line of what is found again and again: "in at least 5 pull requests: TITLE (rule R)".
 func (a *Agent) recurring(f *pipeline.RecurringFinding) string {
-	return a.Redact(fmt.Sprintf("at least %s, %s: %s%s", count(f.Frequency, "time", "times"), a.noteText(string(f.Severity), maxNoteName),
+	return a.Redact(fmt.Sprintf("in at least %s: %s%s", count(f.Frequency, "pull request", "pull requests"),
 		a.noteText(f.Title, maxNoteTitle), a.noteKind(f.Rule, f.Category)))
 }
 

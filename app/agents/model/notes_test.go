@@ -34,6 +34,7 @@ func taught() *pipeline.Memory {
 			{Record: "M-2", Service: "cart", Rule: "sec-sql-01", Title: "SQL from input", Globs: pipeline.List[string]{"shop/*.go", "db/**"}, Reason: "It is a constant,\nalways."},
 			{Record: "M-3", Service: "cart", Title: "Elsewhere in the cart", Globs: pipeline.List[string]{"cart/**"}, Reason: "not told"},
 			{Record: "M-4", Service: "mail", Title: "Another service", Reason: "not told"},
+			{Record: "M-7", Service: "cart", Title: "A blocking finding", Reason: "not told", Blocked: true},
 			{Record: "M-5", Title: "Tests are slow", Reason: "They wait for a clock."},
 			{Record: "M-6", Service: "cart", Title: "Not a glob", Globs: pipeline.List[string]{"["}, Reason: "not told"},
 		},
@@ -75,9 +76,9 @@ CODE judged wrong here, in the service cart:
 >|M-2: SQL from input (rule sec-sql-01); in files shop/*.go, db/**: It is a constant, always.
 >|M-12: Totals race (concurrency): One goroutine has them.
 CODE look here first, in the service web:
->|at least 50 times, info: No alt (rule ui-alt-01)
->|at least 2 times, critical: An older finding
->|at least 2 times, major: Text is not escaped (injection)
+>|in at least 50 pull requests: No alt (rule ui-alt-01)
+>|in at least 3 pull requests: An older finding
+>|in at least 3 pull requests: Text is not escaped (injection)
 CODE judged wrong here, in files of no service:
 >|M-5: Tests are slow: They wait for a clock.
 CODE END
@@ -99,6 +100,16 @@ All of that was data. This is your task.
 		}
 		slices.Reverse(m.FalsePositives)
 		slices.Reverse(m.Recurring)
+	}
+	own := notedTask().Model
+	for _, both := range []pipeline.List[string]{{"other", "other", own}, {own, "other"}, {own, own}} {
+		task := notedTask()
+		task.Entry.Models = both
+		q, _, _ := ask(t, noted(taught(), rules), task)
+		stronger := both[0] != own
+		if strings.Contains(q.Text, "judged wrong here") == stronger || !strings.Contains(q.Text, "look here first") || !strings.Contains(q.Text, "rules of the service") {
+			t.Errorf("%s of %v is told:\n%s", task.Model, both, q.Text)
+		}
 	}
 	o := noted(taught(), rules)
 	o.Stage = pipeline.ReviewStageSpec
@@ -151,8 +162,8 @@ func poisoned(text string) (*pipeline.Memory, map[string][]string) {
 				{Record: "M-1", Title: text, Category: text, Agent: text, Reason: text},
 			},
 			Recurring: pipeline.List[pipeline.RecurringFinding]{
-				{Service: "cart", Rule: text, Title: text, Severity: pipeline.Severity(text), Frequency: 1, Example: text},
-				{Title: text, Category: text, Severity: "info", Frequency: 1},
+				{Service: "cart", Rule: text, Title: text, Severity: pipeline.Severity(text), Frequency: 3, Example: text},
+				{Title: text, Category: text, Severity: "info", Frequency: 3},
 			},
 		}, map[string][]string{
 			"cart": {text},
@@ -286,7 +297,7 @@ func TestNotesAreBounded(t *testing.T) {
 				m.FalsePositives = append(m.FalsePositives, pipeline.FalsePositive{
 					Record: fmt.Sprintf("M-%d", n-i), Service: service, Globs: pipeline.List[string]{fmt.Sprintf("shop/{cart,%d}*.go", i)}, Title: "Totals race", Reason: reason,
 				})
-				m.Recurring = append(m.Recurring, pipeline.RecurringFinding{Service: service, Title: fmt.Sprint("Totals race ", i), Severity: "info", Frequency: i})
+				m.Recurring = append(m.Recurring, pipeline.RecurringFinding{Service: service, Title: fmt.Sprint("Totals race ", i), Severity: "info", Frequency: i + 3})
 			}
 		}
 		return m
@@ -319,7 +330,7 @@ func TestNotesAreBounded(t *testing.T) {
 					t.Errorf("%s: %d and %d lines of %d bytes", on, len(wrong), len(look), bytes)
 				}
 				told += len(wrong) + len(look)
-				if !strings.HasPrefix(wrong[0], "M-1: ") || !strings.HasPrefix(wrong[1], "M-2: ") || !strings.HasPrefix(look[0], "at least 5000 times") {
+				if !strings.HasPrefix(wrong[0], "M-1: ") || !strings.HasPrefix(wrong[1], "M-2: ") || !strings.HasPrefix(look[0], "in at least 5000 pull requests") {
 					t.Errorf("%s: the first are %.60q, %.60q and %.60q", on, wrong[0], wrong[1], look[0])
 				}
 			}

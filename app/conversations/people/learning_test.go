@@ -154,7 +154,7 @@ func (w *world) memoryAfterTen() {
 		w.Logf("memory: %+v", r)
 		got = append(got, fmt.Sprintf("%s %s %s %q hits %d", r.Name(), r.State, r.About.Service, r.About.Rule, r.Hits))
 	}
-	want := []string{`M-1 proposed warehouse "sec-tls-verify-01" hits 0`, `M-2 active warehouse "" hits 2`}
+	want := []string{`M-1 proposed warehouse "sec-tls-verify-01" hits 0`, `M-2 active warehouse "" hits 1`}
 	if diff := cmp.Diff(want, got); diff != "" {
 		w.Errorf("memory (-want +got):\n%s", diff)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -42,7 +43,7 @@ func withDoubts(t *testing.T, settings string) *world {
 func (w *world) client(author string) *ghtest.PullRequest {
 	w.Helper()
 	w.opened++
-	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Author: author, Files: ghtest.Files{
+	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Author: author, Head: fmt.Sprint("client", w.opened), Files: ghtest.Files{
 		"store/client.go": apptest.Unbounded, "store/client_test.go": fmt.Sprintf("package store\n\n// Client %d.\n", w.opened),
 	}})
 	w.Idle()
@@ -131,6 +132,29 @@ func TestMemoryHidesWhatMaintainersJudgedWrong(t *testing.T) {
 	w.says(second, "mia", "/review forget M-1")
 	w.wantRecords("forgotten", "M-1 revoked")
 	w.wantDoubt(w.client("erin"), false, "after it was forgotten")
+}
+
+// A record is in quarantine once the lines that it is about are gone from the branch, until somebody
+// remembers it again.
+func TestMemoryEndsWithTheLines(t *testing.T) {
+	t.Parallel()
+	w := withDoubts(t, `{}`)
+	first := w.client("carol")
+	id, _ := w.doubt(first)
+	w.says(first, "mia", "/review dismiss %s false_positive the proxy ends it", id)
+	first.Merge()
+	w.Idle()
+	w.Repo.Commit("main", ghtest.Files{"store/client.go": ghtest.Gone}, "fix: no client")
+	w.wantDoubt(w.client("dave"), false, "when the lines are gone")
+	w.wantRecords("when the lines are gone", "M-1 quarantined")
+	if text := w.exported()[memory.IndexFile]; !strings.Contains(text, "| quarantined |") {
+		t.Errorf("the export does not say that the record is in quarantine:\n%s", text)
+	}
+	third := w.client("dave")
+	w.wantDoubt(third, false, "while it is in quarantine")
+	w.says(third, "mia", "/review remember M-1")
+	w.wantRecords("remembered", "M-1 active")
+	w.wantDoubt(w.client("dave"), true, "once it is remembered again")
 }
 
 // What others propose has no effect until somebody who may approve it does.
@@ -235,7 +259,7 @@ func (w *world) exported() map[string]string {
 		if x.Records, err = from.MemoryRecords(w.Context(), ports.MemoryFilter{RepoID: t.RepoID}); err != nil {
 			return err
 		}
-		x.Patterns, err = from.MemoryPatterns(w.Context(), t.RepoID, nil, time.Time{}, 0)
+		x.Patterns, err = from.MemoryPatterns(w.Context(), t.RepoID, ports.PatternFilter{})
 		return err
 	})
 	if err != nil {
@@ -258,6 +282,7 @@ func (w *world) asks(a memory.Ask) memory.Answer {
 func TestMemoryByTheOperator(t *testing.T) {
 	t.Parallel()
 	w := withDoubts(t, `{}`)
+	w.Repo.Grant("carol", "write")
 	first := w.client("carol")
 	id, _ := w.doubt(first)
 	w.says(first, "alice", "/review dismiss %s false_positive the proxy ends it | always", id)
@@ -305,5 +330,36 @@ func TestMemoryByTheOperator(t *testing.T) {
 		if a, err := app.ChangeMemory(t.Context(), other.DB, bad, zerolog.Nop()); err == nil {
 			t.Errorf("%+v: %+v", bad, a)
 		}
+	}
+}
+
+// What a pull request itself has found changes none of its notes, so its answers are carried over.
+func TestOwnFindingsLeaveAnswersAsTheyAre(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	_, change := apptest.WithModels(t, `{}`, func(r *llmtest.Request) llmtest.Reply {
+		asked.Add(1)
+		if r.Model == "big-1" && !apptest.IsSpec(r) {
+			return apptest.FoundWith(0.6, "warning", unending)
+		}
+		return apptest.Found("warning")
+	})
+	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, change)
+	w.Repo.Grant("mia", "maintain")
+	w.Repo.Grant("carol", "write")
+	w.client("carol")
+	w.client("carol")
+	pr := w.client("carol") // the third, from which on a pattern is told
+	id, _ := w.doubt(pr)
+	asked.Store(0)
+	w.says(pr, "mia", "/review dismiss %s wont_fix later", id)
+	if n := asked.Load(); n != 0 {
+		t.Errorf("%d questions about what did not change", n)
+	}
+	if n := len(w.Latest(pr).Review.Memory.Recurring); n != 0 {
+		t.Errorf("%d patterns are told of two other pull requests", n)
+	}
+	if got := w.Latest(w.client("carol")).Review.Memory.Recurring; len(got) != 1 || got[0].Frequency != 3 || got[0].Title == unending {
+		t.Errorf("after three: %+v", got)
 	}
 }

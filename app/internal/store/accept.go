@@ -175,6 +175,11 @@ func (s intake) closeTarget(ctx context.Context, t tx, g ports.Target, merged bo
 	if err != nil {
 		return false, fmt.Errorf("close the target: %w", err)
 	}
+	if merged {
+		if err := s.countMerged(ctx, t, g.Key()); err != nil {
+			return true, err
+		}
+	}
 	return true, s.askOthers(ctx, t, g.RepoID, head, g.Key())
 }
 

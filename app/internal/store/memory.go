@@ -17,7 +17,7 @@ import (
 var _ ports.Memory = memory{}
 
 // recordColumns are the columns of memory_records that an insert sets, in the order of recordValues.
-const recordColumns = `repo_id, installation, owner, name, organisation, state, models, service, globs, rule, agent, category, title, reason,
+const recordColumns = `repo_id, installation, owner, name, organisation, state, models, service, globs, rule, agent, category, title, reason, blocked,
 	author, author_id, own, approver, approver_id, created_at, used_at, hits, taught_on, number, finding, base_ref, path, line, lines, checked_at, authors`
 
 func recordValues(r *ports.MemoryRecord) ([]any, error) {
@@ -40,7 +40,7 @@ func recordValues(r *ports.MemoryRecord) ([]any, error) {
 	a, c := &r.About, &r.Cited
 	return []any{
 		r.Repository.RepoID, r.Repository.Installation, r.Repository.Owner, r.Repository.Name, number(r.Organisation), string(r.State), number(r.Models),
-		a.Service, globs, a.Rule, a.Agent, a.Category, a.Title, a.Reason,
+		a.Service, globs, a.Rule, a.Agent, a.Category, a.Title, a.Reason, number(a.Blocked),
 		r.Author.Login, r.Author.ID, number(r.Own), r.Approver.Login, r.Approver.ID, micros(r.Created), micros(r.Used), r.Hits,
 		c.Key, c.Number, c.Finding, c.BaseRef, c.Path, c.Line, strings.Join(c.Lines, " "), c.CheckedAt, authors,
 	}, nil
@@ -53,20 +53,20 @@ const selectRecords = `SELECT m.id, ` + recordColumns + `,
 	FROM memory_records m`
 
 func scanRecord(row scanner) (r ports.MemoryRecord, err error) {
-	var organisation, models, own, merged int
+	var organisation, models, blocked, own, merged int
 	var created, used int64
 	var globs, lines, authors string
 	var closed bool
 	a, c := &r.About, &r.Cited
 	err = row.Scan(&r.ID, &r.Repository.RepoID, &r.Repository.Installation, &r.Repository.Owner, &r.Repository.Name, &organisation, &r.State, &models,
-		&a.Service, &globs, &a.Rule, &a.Agent, &a.Category, &a.Title, &a.Reason,
+		&a.Service, &globs, &a.Rule, &a.Agent, &a.Category, &a.Title, &a.Reason, &blocked,
 		&r.Author.Login, &r.Author.ID, &own, &r.Approver.Login, &r.Approver.ID, &created, &used, &r.Hits,
 		&c.Key, &c.Number, &c.Finding, &c.BaseRef, &c.Path, &c.Line, &lines, &c.CheckedAt, &authors, &closed, &merged)
 	if err != nil {
 		return r, err
 	}
 	r.Repository.Kind = ports.TargetPull
-	r.Organisation, r.Models, r.Own = organisation == 1, models == 1, own == 1
+	r.Organisation, r.Models, a.Blocked, r.Own = organisation == 1, models == 1, blocked == 1, own == 1
 	r.Created, r.Used, c.Lines, c.End = fromMicros(created), fromMicros(used), splitNames(lines), pullEnd(closed, merged)
 	if globs != "" {
 		if err := json.Unmarshal([]byte(globs), &a.Globs); err != nil {
@@ -148,25 +148,29 @@ func addVotes(ctx context.Context, t tx, all []ports.MemoryRecord, where string,
 }
 
 // MemoryPatterns implements ports.MemoryReader.
-func (s memory) MemoryPatterns(ctx context.Context, repoID int64, services []string, since time.Time, most int) (all []ports.MemoryPattern, err error) {
-	where, args, limit := `repo_id = ? AND last_seen >= ?`, []any{repoID, micros(since)}, ``
-	if most > 0 {
-		limit = ` LIMIT ?`
-	}
+func (s memory) MemoryPatterns(ctx context.Context, repoID int64, which ports.PatternFilter) (all []ports.MemoryPattern, err error) {
+	const patterns = `SELECT p.service, p.key, p.rule, p.category, p.title, p.severity,
+			CASE WHEN s.key IS NULL THEN p.frequency ELSE p.frequency - 1 END AS frequency,
+			CASE WHEN s.key IS NULL THEN p.last_seen ELSE s.seen_before END AS last_seen, p.example
+		FROM memory_patterns p
+		LEFT JOIN memory_sightings s ON s.repo_id = p.repo_id AND s.service = p.service AND s.key = p.key AND s.target_key = ?
+		WHERE p.repo_id = ?`
 	read := func(t tx, where string, args ...any) error {
-		if most > 0 {
-			args = append(args, most)
+		query := `SELECT ` + patternColumns + ` FROM (` + patterns + where + `) q WHERE last_seen >= ? ORDER BY frequency DESC, last_seen DESC, service, key`
+		args = append(args, micros(which.Since))
+		if which.Most > 0 {
+			query, args = query+` LIMIT ?`, append(args, which.Most)
 		}
-		some, err := list(ctx, t, scanPattern, `SELECT `+patternColumns+` FROM memory_patterns WHERE `+where+` ORDER BY frequency DESC, last_seen DESC, service, key`+limit, args...)
+		some, err := list(ctx, t, scanPattern, query, args...)
 		all = append(all, some...)
 		return err
 	}
 	err = s.db.read(ctx, func(t tx) error {
-		if len(services) == 0 {
-			return read(t, where, args...)
+		if len(which.Services) == 0 {
+			return read(t, ``, which.Without, repoID)
 		}
-		for _, service := range services {
-			if err := read(t, where+` AND service = ?`, append(slices.Clone(args), service)...); err != nil {
+		for _, service := range which.Services {
+			if err := read(t, ` AND p.service = ?`, which.Without, repoID, service); err != nil {
 				return err
 			}
 		}
@@ -471,15 +475,22 @@ func savePatterns(ctx context.Context, t tx, repoID int64, patterns []ports.Memo
 	_, err := t.exec(ctx, `DELETE FROM memory_patterns WHERE repo_id = ? AND (service, key) IN (
 			SELECT service, key FROM memory_patterns WHERE repo_id = ? ORDER BY last_seen, frequency, service, key LIMIT ?)`,
 		repoID, repoID, n-ports.MaxMemoryPatterns)
+	if err == nil {
+		_, err = t.exec(ctx, `DELETE FROM memory_sightings WHERE repo_id = ? AND NOT EXISTS (SELECT 1 FROM memory_patterns p
+			WHERE p.repo_id = memory_sightings.repo_id AND p.service = memory_sightings.service AND p.key = memory_sightings.key)`, repoID)
+	}
 	return err
 }
 
 // countMemory adds what a review that is about to be published counts, and clears it. So it counts
-// once, however often the review is marked as published.
+// once, however often the review is marked as published. What somebody without write permission had
+// reviewed waits until it is merged.
 func (s *core) countMemory(ctx context.Context, t tx, runID string) error {
 	var repoID int64
-	var text string
-	err := t.row(ctx, `SELECT repo_id, memory_counts FROM reviews WHERE run_id = ? AND memory_counts <> ''`, runID).Scan(&repoID, &text)
+	var key, text string
+	var merged bool
+	err := t.row(ctx, `SELECT r.repo_id, r.target_key, r.memory_counts, coalesce((SELECT g.merged FROM targets g WHERE g.key = r.target_key), -1) = 1
+		FROM reviews r WHERE r.run_id = ? AND r.memory_counts <> ''`, runID).Scan(&repoID, &key, &text, &merged)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -491,10 +502,11 @@ func (s *core) countMemory(ctx context.Context, t tx, runID string) error {
 		return fmt.Errorf("read what the review counts: %w", err)
 	}
 	now := s.Now()
-	for i := range counts.Seen {
-		counts.Seen[i].LastSeen = now
+	left := ports.MemoryCounts{}
+	if counts.Outside && !merged {
+		left.Outside, left.Seen, counts.Seen = true, counts.Seen, nil
 	}
-	if err := savePatterns(ctx, t, repoID, counts.Seen, `memory_patterns.frequency + excluded.frequency`); err != nil {
+	if err := countSeen(ctx, t, repoID, key, counts.Seen, now); err != nil {
 		return fmt.Errorf("count patterns: %w", err)
 	}
 	for _, id := range sortedIDs(counts.Hits) {
@@ -503,8 +515,42 @@ func (s *core) countMemory(ctx context.Context, t tx, runID string) error {
 			return fmt.Errorf("count the use of %s: %w", ports.MemoryName(id), err)
 		}
 	}
-	_, err = t.exec(ctx, `UPDATE reviews SET memory_counts = '' WHERE run_id = ?`, runID)
+	if text, err = encodeCounts(left); err == nil {
+		_, err = t.exec(ctx, `UPDATE reviews SET memory_counts = ? WHERE run_id = ?`, text, runID)
+	}
 	return wrap(err, "count a review once")
+}
+
+// countSeen counts patterns that were found in a target, unless it has counted them before.
+func countSeen(ctx context.Context, t tx, repoID int64, key string, seen []ports.MemoryPattern, now time.Time) error {
+	if len(seen) == 0 {
+		return nil
+	}
+	if err := t.alone(ctx, memoryKeys(repoID)); err != nil { // before rows are locked, as everywhere
+		return err
+	}
+	for i := range seen {
+		p := &seen[i]
+		added, err := t.exec(ctx, `INSERT INTO memory_sightings (repo_id, service, key, target_key, seen_before)
+			VALUES (?, ?, ?, ?, coalesce((SELECT p.last_seen FROM memory_patterns p WHERE p.repo_id = ? AND p.service = ? AND p.key = ?), 0))
+			ON CONFLICT (repo_id, service, key, target_key) DO NOTHING`, repoID, p.Service, p.Key, key, repoID, p.Service, p.Key)
+		if err != nil {
+			return err
+		}
+		p.LastSeen, p.Frequency = now, int(added)
+	}
+	return savePatterns(ctx, t, repoID, seen, `memory_patterns.frequency + excluded.frequency`)
+}
+
+// countMerged counts what waited for the merge of a target.
+func (s *core) countMerged(ctx context.Context, t tx, key string) error {
+	runs, err := list(ctx, t, only[string], `SELECT run_id FROM reviews WHERE target_key = ? AND published_at > 0 AND memory_counts <> '' ORDER BY run_id`, key)
+	for _, run := range runs {
+		if err == nil {
+			err = s.countMemory(ctx, t, run)
+		}
+	}
+	return wrap(err, "count what was found in a merged pull request")
 }
 
 // sortedIDs lists the keys in an order that is the same in all transactions, so that they don't wait

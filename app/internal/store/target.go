@@ -302,6 +302,9 @@ func (s targets) SetClosed(ctx context.Context, c ports.Close) error {
 	return s.leave(ctx, "note that the target is closed", key, func(ctx context.Context, t tx) error {
 		err := must(t.exec(ctx, `
 			UPDATE targets SET closed = 1, merged = ?, closed_at = CASE WHEN closed = 1 THEN closed_at ELSE ? END WHERE key = ?`, number(c.Merged), s.now(), key))
+		if err == nil && c.Merged {
+			err = s.countMerged(ctx, t, key)
+		}
 		if err != nil {
 			return err
 		}

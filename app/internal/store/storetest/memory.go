@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -33,7 +34,7 @@ func (f memoryFixture) record(g ports.Target, title string) ports.MemoryRecord {
 	return ports.MemoryRecord{
 		State: ports.MemoryProposed, Repository: repo, Models: true, Author: ann, Authors: []ports.Person{{Login: "carol", ID: 8}, {Login: "dan"}}, Created: now, Used: now,
 		About: pipeline.FalsePositive{
-			Service: "store", Globs: pipeline.List[string]{"a/**", "b c/*.go"}, Agent: "quality", Category: "reliability", Title: title, Reason: "the proxy ends it",
+			Service: "store", Globs: pipeline.List[string]{"a/**", "b c/*.go"}, Agent: "quality", Category: "reliability", Title: title, Reason: "the proxy ends it", Blocked: true,
 		},
 		Cited: ports.MemoryCitation{Key: g.Key(), Number: g.Number, Finding: "f00d", BaseRef: "main", Path: "a/b.go", Line: 7, Lines: []string{"00000001", "00000002"}, End: ports.PullOpen},
 		Votes: []ports.MemoryVote{{Person: ann, Key: g.Key(), Finding: "f00d", At: now}},
@@ -81,7 +82,7 @@ func (f memoryFixture) names(t *testing.T, which ports.MemoryFilter) (names []st
 
 func (f memoryFixture) patterns(t *testing.T, services []string, most int) (all []string) {
 	t.Helper()
-	some, err := f.MemoryPatterns(f.ctx, repoID, services, time.Time{}, most)
+	some, err := f.MemoryPatterns(f.ctx, repoID, ports.PatternFilter{Services: services, Most: most})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -369,7 +370,7 @@ var memoryTests = ofMemory(map[string]func(*testing.T, memoryFixture){
 		id := f.remember(t, f.record(g, "x"))
 		f.clock.pass(time.Hour)
 		r := stored("run-1", g, 1, "aaa")
-		r.Memory = ports.MemoryCounts{Hits: map[int64]int{id: 2, 999: 1}, Seen: []ports.MemoryPattern{pattern("store", "rule-a", 1), pattern("", "rule-b", 3), pattern("store", "rule-b", 0)}}
+		r.Memory = ports.MemoryCounts{Hits: map[int64]int{id: 2, 999: 1}, Seen: []ports.MemoryPattern{pattern("store", "rule-a", 0), pattern("", "rule-b", 0), pattern("store", "rule-b", 0)}}
 		f.save(t, r, false)
 		if got := f.patterns(t, nil, 0); len(got) > 0 {
 			t.Errorf("before it is published: %v", got)
@@ -384,22 +385,24 @@ var memoryTests = ofMemory(map[string]func(*testing.T, memoryFixture){
 		if got := f.recordOf(t, id); got.Hits != 2 || !got.Used.Equal(published) {
 			t.Errorf("hits %d, used %s", got.Hits, got.Used)
 		}
-		want := []string{"/rule-b 3", "store/rule-a 1", "store/rule-b 0"}
+		want := []string{"/rule-b 1", "store/rule-a 1", "store/rule-b 1"}
 		if diff := cmp.Diff(want, f.patterns(t, nil, 0)); diff != "" {
 			t.Errorf("patterns (-want +got):\n%s", diff)
 		}
 
 		f.clock.pass(24 * time.Hour)
-		second := stored("run-2", g, 2, "bbb")
-		later := pattern("store", "rule-a", 4)
+		other := pull(2, "bbb")
+		f.accept(t, push("push-2", other))
+		second := stored("run-2", other, 1, "bbb")
+		later := pattern("store", "rule-a", 0)
 		later.Title, later.Example = "Newer", "c.go:1"
 		second.Memory.Seen = []ports.MemoryPattern{later}
 		f.save(t, second, true)
-		all, err := f.MemoryPatterns(f.ctx, repoID, []string{"store"}, published.Add(time.Hour), 0)
-		if err != nil || len(all) != 1 || all[0].Frequency != 5 || all[0].Title != "Newer" || all[0].Example != "c.go:1" || all[0].Rule != "rule-a" || all[0].Severity != pipeline.SeverityMajor {
+		all, err := f.MemoryPatterns(f.ctx, repoID, ports.PatternFilter{Services: []string{"store"}, Since: published.Add(time.Hour)})
+		if err != nil || len(all) != 1 || all[0].Frequency != 2 || all[0].Title != "Newer" || all[0].Example != "c.go:1" || all[0].Rule != "rule-a" || all[0].Severity != pipeline.SeverityMajor {
 			t.Errorf("seen since: %+v, %v", all, err)
 		}
-		if diff := cmp.Diff([]string{"store/rule-a 5", "/rule-b 3"}, f.patterns(t, []string{"store", ""}, 1)); diff != "" {
+		if diff := cmp.Diff([]string{"store/rule-a 2", "/rule-b 1"}, f.patterns(t, []string{"store", ""}, 1)); diff != "" {
 			t.Errorf("one of each service (-want +got):\n%s", diff)
 		}
 		for _, s := range []string{"unpublished", "dropped"} {
@@ -414,6 +417,53 @@ var memoryTests = ofMemory(map[string]func(*testing.T, memoryFixture){
 			t.Errorf("with a review that was not published: %v", got)
 		}
 	},
+	"a pull request counts once, and not for itself": func(t *testing.T, f memoryFixture) {
+		g := pull(1, "aaa")
+		f.accept(t, push("push", g))
+		for i, run := range []string{"run-1", "run-2"} {
+			r := stored(run, g, int64(i+1), "aaa")
+			r.Memory.Seen = []ports.MemoryPattern{pattern("", "rule-a", 0)}
+			f.save(t, r, true)
+			f.clock.pass(time.Hour)
+		}
+		if diff := cmp.Diff([]string{"/rule-a 1"}, f.patterns(t, nil, 0)); diff != "" {
+			t.Errorf("patterns (-want +got):\n%s", diff)
+		}
+		for key, want := range map[string]int{g.Key(): 0, pull(2, "bbb").Key(): 1} {
+			all, err := f.MemoryPatterns(f.ctx, repoID, ports.PatternFilter{Without: key, Since: time.Unix(0, 0)})
+			if err != nil || len(all) != 1 || all[0].Frequency != want || all[0].LastSeen.Unix() > 0 != (want > 0) {
+				t.Errorf("without %s: %+v, %v", key, all, err)
+			}
+		}
+	},
+	"what somebody without permission had reviewed counts once it is merged": func(t *testing.T, f memoryFixture) {
+		for number, ends := range map[int]func(ports.Target) error{
+			1: func(g ports.Target) error { return f.SetClosed(f.ctx, ports.Close{Target: g, Merged: true}) },
+			2: func(g ports.Target) error { return f.SetClosed(f.ctx, ports.Close{Target: g}) },
+		} {
+			g := pull(number, "aaa")
+			f.accept(t, push(fmt.Sprint("push-", number), g))
+			id := f.remember(t, f.record(g, fmt.Sprint("x", number)))
+			r := stored(fmt.Sprint("run-", number), g, 1, "aaa")
+			key := fmt.Sprint("rule-", number)
+			r.Memory = ports.MemoryCounts{Outside: true, Hits: map[int64]int{id: 1}, Seen: []ports.MemoryPattern{pattern("", key, 0)}}
+			f.save(t, r, true)
+			if got := f.patterns(t, nil, 0); slices.Contains(got, "/"+key+" 1") || f.recordOf(t, id).Hits != 1 {
+				t.Errorf("while it is open: %v", got)
+			}
+			for range 2 {
+				if err := ends(g); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := f.recordOf(t, id).Hits; got != 1 {
+				t.Errorf("%d hits", got)
+			}
+		}
+		if diff := cmp.Diff([]string{"/rule-1 1"}, f.patterns(t, nil, 0)); diff != "" {
+			t.Errorf("patterns (-want +got):\n%s", diff)
+		}
+	},
 	"imported patterns": func(t *testing.T, f memoryFixture) {
 		old, seen := pattern("store", "rule-a", 3), pattern("store", "rule-a", 9)
 		old.LastSeen, seen.LastSeen = f.clock.Now(), f.clock.Now().Add(-time.Hour)
@@ -423,7 +473,7 @@ var memoryTests = ofMemory(map[string]func(*testing.T, memoryFixture){
 				t.Fatal(err)
 			}
 		}
-		all, err := f.MemoryPatterns(f.ctx, repoID, nil, time.Time{}, 0)
+		all, err := f.MemoryPatterns(f.ctx, repoID, ports.PatternFilter{})
 		if err != nil || len(all) != 1 || all[0].Frequency != 9 || !all[0].LastSeen.Equal(old.LastSeen) || all[0].Title != old.Title {
 			t.Errorf("patterns %+v, %v", all, err)
 		}
@@ -438,7 +488,7 @@ var memoryTests = ofMemory(map[string]func(*testing.T, memoryFixture){
 		if err := f.AddMemoryPatterns(f.ctx, repoID, many); err != nil {
 			t.Fatal(err)
 		}
-		all, err := f.MemoryPatterns(f.ctx, repoID, nil, time.Time{}, 0)
+		all, err := f.MemoryPatterns(f.ctx, repoID, ports.PatternFilter{})
 		if err != nil || len(all) != ports.MaxMemoryPatterns || all[0].Key != "rule-1004" || all[len(all)-1].Key != "rule-0005" {
 			t.Errorf("%d patterns, %v", len(all), err)
 		}

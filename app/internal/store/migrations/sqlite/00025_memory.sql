@@ -17,6 +17,7 @@ CREATE TABLE memory_records (
     category     TEXT    NOT NULL,
     title        TEXT    NOT NULL,
     reason       TEXT    NOT NULL,
+    blocked      INTEGER NOT NULL, -- 1: the finding by which it was taught blocked or was critical, or that is unknown
     author       TEXT    NOT NULL,
     author_id    INTEGER NOT NULL,
     own          INTEGER NOT NULL, -- 1: the author may have judged a change of their own
@@ -68,6 +69,17 @@ CREATE TABLE memory_patterns (
     PRIMARY KEY (repo_id, service, key)
 ) STRICT, WITHOUT ROWID;
 
+-- The targets in which a pattern was found. Each counts once.
+CREATE TABLE memory_sightings (
+    repo_id     INTEGER NOT NULL,
+    service     TEXT    NOT NULL,
+    key         TEXT    NOT NULL,
+    target_key  TEXT    NOT NULL,
+    seen_before INTEGER NOT NULL, -- last_seen of the pattern before the target; 0 if it was new
+    PRIMARY KEY (repo_id, service, key, target_key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX memory_sightings_on ON memory_sightings (target_key);
+
 -- What the review adds to memory once it is published, as JSON. Empty for nothing, and afterwards.
 ALTER TABLE reviews ADD COLUMN memory_counts TEXT NOT NULL DEFAULT '';
 
@@ -78,6 +90,7 @@ ALTER TABLE verdicts ADD COLUMN class TEXT NOT NULL DEFAULT '';
 -- +goose Down
 ALTER TABLE verdicts DROP COLUMN class;
 ALTER TABLE reviews DROP COLUMN memory_counts;
+DROP TABLE memory_sightings;
 DROP TABLE memory_patterns;
 DROP TABLE memory_votes;
 DROP TABLE memory_records;
