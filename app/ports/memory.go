@@ -192,7 +192,8 @@ type PatternFilter struct {
 	Without string
 }
 
-// MemoryChange is a change of one record. Exactly one of New and ID is set.
+// MemoryChange is a change of one record: of a new one, or of the one with an ID. Without either,
+// nothing changes, and there is only something to Say.
 type MemoryChange struct {
 	New *MemoryRecord // to store, with its first vote
 	ID  int64

@@ -229,8 +229,11 @@ func (s memory) ChangeMemory(ctx context.Context, changes []ports.MemoryChange) 
 
 // changeRecord makes one change, with its entry in the audit log.
 func (s *core) changeRecord(ctx context.Context, t tx, c *ports.MemoryChange) (id int64, err error) {
-	if c.New != nil {
+	switch {
+	case c.New != nil:
 		return s.newRecord(ctx, t, c)
+	case c.ID == 0:
+		return 0, nil
 	}
 	var repoID int64
 	err = t.row(ctx, `SELECT repo_id FROM memory_records WHERE id = ?`, c.ID).Scan(&repoID)
