@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -127,6 +128,7 @@ func TestEvaluationIsToldMemory(t *testing.T) {
 		return pipeline.Memory{FalsePositives: pipeline.List[pipeline.FalsePositive]{{Record: "M-1", Title: "Totals race", Reason: reason}}}
 	}
 	c := newCarrying(t)
+	var telling sync.Mutex // models are asked side by side
 	var told []string
 	review := func(m pipeline.Memory, carry Carry) Outcome {
 		src := c.first()
@@ -141,6 +143,8 @@ func TestEvaluationIsToldMemory(t *testing.T) {
 					return askedOf{}
 				}
 				return agentFunc(func(context.Context, dispatch.Task) (pipeline.AgentOutput, error) {
+					telling.Lock()
+					defer telling.Unlock()
 					told = append(told, of.Memory.FalsePositives[0].Reason)
 					return pipeline.AgentOutput{}, nil
 				})
