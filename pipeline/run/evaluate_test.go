@@ -491,7 +491,7 @@ func TestEvaluationChangesNothingThatIsEnforced(t *testing.T) {
 		}
 	})
 	t.Logf("%d valid configs of repositories, %d evaluations with findings", valid, some)
-	if (some == 0 || valid == 0) && sample.Full() {
+	if (some == 0 || valid == 0) && sample.Full() && !testing.Short() { // a short run may draw too few
 		t.Error("the property was not tried")
 	}
 }
