@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strings"
 
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/policies/learning"
@@ -222,18 +221,25 @@ func (s learned) pageAhead(ctx context.Context, which ports.LogFilter, after log
 	return out
 }
 
-// page lists the chosen entries after another one.
+// page lists the chosen entries after another one. Those of one repository are found by its logs, and
+// those of all in the order of an index.
 func (s learned) page(ctx context.Context, which ports.LogFilter, after logged) ([]logged, error) {
-	where, args := []string{`p.target_key >= ? AND (p.target_key > ? OR l.id > ?)`}, []any{after.key, after.key, after.id}
+	query := `SELECT l.target_key, l.id, l.repo_id, l.body FROM learning l WHERE (l.target_key, l.id) > (?, ?)`
+	args := []any{after.key, after.id}
+	// Not EXISTS: PostgreSQL would join all logs anew for each page.
+	newer := ` AND (SELECT p.newest FROM learning_logs p WHERE p.target_key = l.target_key) >= ?`
+	order := ` ORDER BY l.target_key, l.id LIMIT ?`
 	if which.RepoID != 0 {
-		where, args = append(where, `p.repo_id = ?`), append(args, which.RepoID)
+		query = `SELECT p.target_key, l.id, l.repo_id, l.body FROM learning_logs p JOIN learning l ON l.target_key = p.target_key
+			WHERE p.repo_id = ? AND p.target_key >= ? AND (p.target_key > ? OR l.id > ?)`
+		args = []any{which.RepoID, after.key, after.key, after.id}
+		newer, order = ` AND p.newest >= ?`, ` ORDER BY p.target_key, l.id LIMIT ?`
 	}
 	if !which.Since.IsZero() {
-		where, args = append(where, `p.newest >= ?`), append(args, micros(which.Since))
+		query, args = query+newer, append(args, micros(which.Since))
 	}
 	return listNow(ctx, s.db, "read the logs", func(row scanner) (l logged, err error) {
 		err = row.Scan(&l.key, &l.id, &l.repoID, &l.body)
 		return l, err
-	}, `SELECT p.target_key, l.id, l.repo_id, l.body FROM learning_logs p JOIN learning l ON l.target_key = p.target_key
-		WHERE `+strings.Join(where, ` AND `)+` ORDER BY p.target_key, l.id LIMIT ?`, append(args, logsAtOnce)...)
+	}, query+order, append(args, logsAtOnce)...)
 }
