@@ -161,7 +161,7 @@ func decodeAsk(r io.Reader, ask *backfillAsk) error {
 	dec := json.NewDecoder(r)
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(ask); err != nil {
-		return fmt.Errorf("read what is asked, by another version of reviewgate perhaps: %w", err)
+		return fmt.Errorf("read the request, which may come from another version of reviewgate: %w", err)
 	}
 	p := ask.Pull
 	if p.Kind != ports.TargetPull || p.Installation <= 0 || p.RepoID <= 0 || p.Number <= 0 || p.Owner == "" || p.Name == "" || !headPattern.MatchString(p.HeadSHA) {
@@ -194,7 +194,7 @@ func (c *controlClient) close() { c.http.CloseIdleConnections() }
 func (c *controlClient) Backfill(ctx context.Context, p ports.OpenPull, shared, dry bool) (asked bool, err error) {
 	text, err := json.Marshal(backfillAsk{Pull: p, Shared: shared, Dry: dry})
 	if err != nil {
-		return false, fmt.Errorf("write what is asked: %w", err)
+		return false, fmt.Errorf("write the request: %w", err)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://server"+pathBackfill, strings.NewReader(string(text)))
 	if err != nil {

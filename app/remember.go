@@ -83,7 +83,7 @@ func (a *App) changeMemory(w http.ResponseWriter, r *http.Request) {
 	var answer memoryAnswer
 	err := dec.Decode(&ask)
 	if err != nil {
-		err = fmt.Errorf("read what is asked, by another version of reviewgate perhaps: %w", err)
+		err = fmt.Errorf("read the request, which may come from another version of reviewgate: %w", err)
 	} else {
 		answer.Answer, err = a.service.Keeper.Obey(ctx, ask)
 	}
@@ -101,7 +101,7 @@ func (a *App) changeMemory(w http.ResponseWriter, r *http.Request) {
 func (c *controlClient) changeMemory(ctx context.Context, ask memory.Ask) (none memory.Answer, err error) {
 	text, err := json.Marshal(ask)
 	if err != nil {
-		return none, fmt.Errorf("write what is asked: %w", err)
+		return none, fmt.Errorf("write the request: %w", err)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://server"+pathMemory, bytes.NewReader(text))
 	if err != nil {

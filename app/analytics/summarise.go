@@ -316,7 +316,7 @@ func overridden(decisions []*learning.Entry) (at time.Time) {
 	return at
 }
 
-// earlier returns the earlier of two times. The zero time is none.
+// earlier returns the earlier of two times. A zero time counts as missing.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -324,7 +324,7 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// finding takes in a finding.
+// finding counts a finding.
 func (t *tally) finding(h *learning.History, f *learning.Followed) {
 	agents := append([]string{f.Agent}, f.Others...)
 	for i, agent := range agents {

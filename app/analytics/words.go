@@ -30,7 +30,7 @@ type counted struct {
 	n    int
 }
 
-// some lists what is not zero.
+// some lists the counts that are not zero.
 func some(all ...counted) string {
 	var parts []string
 	for _, c := range all {
@@ -94,7 +94,7 @@ func (t *Totals) findings() []fact {
 // maxCandidates bounds the candidates for probation that a person reads. All are in JSON.
 const maxCandidates = 20
 
-// probation says what is a candidate for probation, a sentence each.
+// probation describes each candidate for probation in a sentence.
 func (s *Summary) probation() (out []string) {
 	for i := range s.Probation {
 		if i == maxCandidates {
@@ -185,7 +185,7 @@ func (r *Row) costs() string {
 // dash stands for what does not exist.
 const dash = "–"
 
-// label is the name of a row, or what is said in its place.
+// label is the name of a row, or the text shown in its place.
 func (r *Row) label(by By) string {
 	if r.Name != "" {
 		return r.Name

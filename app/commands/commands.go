@@ -32,7 +32,7 @@ const (
 	Authors     Who = iota // the pull request's author, and whoever may write
 	Writers                // whoever may write
 	Maintainers            // whoever may maintain, and the teams that the settings name
-	Approvers              // whoever may maintain, and the people and teams that may approve what is remembered
+	Approvers              // whoever may maintain, and the people and teams that may approve records of memory
 )
 
 // Kind is a command as the help lists it.

@@ -24,7 +24,7 @@ type Configs struct {
 	// evaluation.
 	Probations ports.Probations
 	Loader     *config.Loader
-	Server     config.Layer // the server's layer, without files if there is none
+	Server     config.Layer // the server's layer; without Files, the server has none of its own
 	Log        zerolog.Logger
 	Now        func() time.Time
 

@@ -8,7 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// own is a store with the files of one repository's layer, and with what is on probation in it.
+// own is a store with the files of one repository's layer, and with the rules on probation there.
 type own struct {
 	ports.Layers
 	ports.Probations
@@ -71,7 +71,7 @@ func TestPatchesToEvaluate(t *testing.T) {
 }
 
 // The layer of rules on probation lies over the defaults and is stored like the others. A review waits
-// if it can't be read what is on probation.
+// if the rules on probation can't be read.
 func TestLayerOfRulesOnProbation(t *testing.T) {
 	auto := config.File{Path: config.FileSettings, Text: []byte(`{"probation": "auto"}`)}
 	read := ports.ConfigRead{Organisation: ports.ConfigSource{Source: "acme/.github"}, Repository: ports.ConfigSource{Source: "acme/shop"}}
@@ -102,6 +102,6 @@ func TestLayerOfRulesOnProbation(t *testing.T) {
 		}
 	}
 	if _, err := configsOf(t, own{err: errForgotten}).Lay(t.Context(), shop, "", read, true); err == nil {
-		t.Error("it was guessed what is on probation")
+		t.Error("the rules on probation were guessed")
 	}
 }

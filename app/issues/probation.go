@@ -32,12 +32,12 @@ func (k *Tracker) noteProbation(ctx context.Context, l ports.Lease, t ports.Targ
 		return nil
 	}
 	if _, err := k.Deferrals.NoteDeferred(ctx, l, news); err != nil {
-		return fmt.Errorf("note what is often wrong: %w", err)
+		return fmt.Errorf("record the rules that are often wrong: %w", err)
 	}
 	return nil
 }
 
-// onProbation returns what is to have an issue. It leaves out what people have answered about, and
+// onProbation returns the rules and agents that should have an issue. It leaves out what people have answered about, and
 // what the repository's config can't put in evaluation.
 func (k *Tracker) onProbation(ctx context.Context, t ports.Target) (all []ports.Deferred, err error) {
 	rows, err := k.Probations.OnProbation(ctx, t.RepoID)

@@ -22,7 +22,7 @@ const (
 // Operator is who changes records by the command line, in the audit log.
 const Operator = "the operator"
 
-// RefusedError says why an operator can't have what is asked for. Asking again does not help.
+// RefusedError says why a request of the operator is refused. Asking again does not help.
 type RefusedError struct{ Why string }
 
 func (e *RefusedError) Error() string { return e.Why }
@@ -60,7 +60,7 @@ func (k *Keeper) Obey(ctx context.Context, a Ask) (out Answer, err error) {
 	}
 	r, err := k.Memory.MemoryRecord(ctx, a.ID)
 	if errors.Is(err, ports.ErrNotFound) {
-		return out, refusef("there is no record %s: reviewgate memory list shows those that there are", ports.MemoryName(a.ID))
+		return out, refusef("there is no record %s: `reviewgate memory list` lists them", ports.MemoryName(a.ID))
 	}
 	if err != nil {
 		return out, err

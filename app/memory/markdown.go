@@ -47,7 +47,7 @@ const (
 	day                           = "2006-01-02"
 )
 
-// Exported is what is known of a repository.
+// Exported is everything that an export says of a repository.
 type Exported struct {
 	Repository string // owner/name
 	Records    []ports.MemoryRecord

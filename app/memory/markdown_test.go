@@ -18,7 +18,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// written is a file that people wrote by hand, as review workflows have them.
+// written is a file in the form that review workflows use, as people write it.
 const written = `# Core Review Patterns
 
 ## Common Issues

@@ -19,7 +19,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies/memory"
 )
 
-// The bounds of what is imported.
+// The bounds of an import.
 const (
 	MaxFiles    = 201 // the index, and one for each of 200 services
 	maxName     = 200 // characters of a rule's, an agent's or a category's name

@@ -14,7 +14,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies/memory"
 )
 
-// Keeper decides what is remembered.
+// Keeper decides what reviewgate remembers.
 type Keeper struct {
 	Memory ports.Memory
 	Tester *Tester
@@ -62,9 +62,9 @@ type Dismissal struct {
 // Lesson is what a dismissal or an approval leads to. The zero value changes nothing.
 type Lesson struct {
 	Outcome Outcome
-	// Change is the change to make. It has neither an ID nor a new record if there is none to make.
+	// Change is the change to make. The zero value changes nothing.
 	Change ports.MemoryChange
-	// Record is the record that the dismissal is about, or that it proposes; nil if there is none.
+	// Record is the record that the dismissal is about, or that it proposes. It is nil if the dismissal teaches nothing.
 	Record *ports.MemoryRecord
 	Trial  Trial // what the record would have hidden
 	People int   // who have dismissed findings like it, apart from the authors of the changes

@@ -189,7 +189,7 @@ func (t *trial) active(ctx context.Context, repoID int64) ([]pipeline.FalsePosit
 	in.RepoID = repoID
 	all, err := t.Memory.MemoryRecords(ctx, ports.MemoryFilter{Holding: in, States: []ports.MemoryState{ports.MemoryActive}, Newest: maxRecords})
 	if err != nil {
-		return nil, fmt.Errorf("read what is remembered: %w", err)
+		return nil, fmt.Errorf("read the records of memory: %w", err)
 	}
 	others := []pipeline.FalsePositive{}
 	for i := range all {

@@ -21,7 +21,7 @@ type Effect struct {
 	BaseRef string
 	// Resume lets an escalated fix loop continue.
 	Resume bool
-	// Memory are changes of what is remembered of the repository.
+	// Memory are changes to the records of the repository.
 	Memory []MemoryChange
 	Audit  *AuditEntry
 	// Entry is what the command adds to the log of its target, or nil.

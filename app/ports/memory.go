@@ -11,7 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// The bounds of what is remembered of a repository.
+// The bounds of a repository's memory.
 const (
 	MaxMemoryRecords  = 500  // records that are proposed, active or quarantined; as many again about rules
 	MaxMemoryPatterns = 1000 // those that were seen last are kept
@@ -106,7 +106,7 @@ func (r *MemoryRecord) Name() string { return MemoryName(r.ID) }
 // MemoryName is the name of the record with an ID.
 func MemoryName(id int64) string { return fmt.Sprintf("M-%d", id) }
 
-// MemoryID is the ID in a record's name, or 0 if it is none.
+// MemoryID returns the ID in a record's name, or 0 if the text is not such a name.
 func MemoryID(name string) int64 {
 	digits, ok := strings.CutPrefix(strings.ToUpper(name), "M-")
 	id, err := strconv.ParseInt(digits, 10, 64)

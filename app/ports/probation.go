@@ -7,7 +7,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies/learning"
 )
 
-// ProbationKind says what is on probation.
+// ProbationKind tells rules from agents on probation.
 type ProbationKind string
 
 // The kinds.
@@ -46,7 +46,7 @@ type ProbationSample struct {
 	Outcome learning.Outcome `json:"outcome"`
 }
 
-// Limits of what is on probation.
+// Limits of probation.
 const (
 	MaxProbations       = 100 // rows of a repository
 	MaxProbationSamples = 3

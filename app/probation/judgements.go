@@ -85,7 +85,7 @@ func (j *judgements) source(s source) *judged {
 	return j.of[s]
 }
 
-// add takes in a finding. A fix is no judgement of its author, but proves that the finding was right.
+// add counts a finding. A fix is not a judgement by its author, but it proves that the finding was right.
 func (j *judged) add(pull, number int, f *learning.Followed) {
 	j.blocks = j.blocks || f.Blocks()
 	if f.Judged != nil && f.Judged.Judged.Own || !f.FalsePositive() && !f.TruePositive() {
@@ -159,7 +159,7 @@ func (j *judged) tally() tally {
 	return t
 }
 
-// tooOften returns what is wrong too often, rules first and of each kind the worst first, each at most
+// tooOften returns the rules and agents that are wrong too often, rules first and of each kind the worst first, each at most
 // once. proposable reports whether a rule of an agent, or an agent with an empty rule, may be proposed.
 // An agent is not proposed for what rules did that are wrong too often: without them it may be right.
 func (j *judgements) tooOften(bar float64, proposable func(rule, agent string) bool) []ports.Probation {

@@ -15,7 +15,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies/learning"
 )
 
-// Finder finds what is on probation.
+// Finder finds the rules and agents for probation.
 type Finder struct {
 	Configs    *inforce.Configs
 	Probations ports.Probations
@@ -67,7 +67,7 @@ func (f *Finder) Work(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return ctx.Err() // the marks stay, so that another try looks at the same
 		case err != nil:
-			f.Log.Error().Err(err).Str("repository", t.Owner+"/"+t.Name).Msg("can't look for what is often wrong in this repository; the next look at all repositories tries it again")
+			f.Log.Error().Err(err).Str("repository", t.Owner+"/"+t.Name).Msg("rules that are often wrong not looked for in this repository; the next look at all repositories tries again")
 		}
 	}
 	for _, mark := range marks {
@@ -78,7 +78,7 @@ func (f *Finder) Work(ctx context.Context) error {
 	return nil
 }
 
-// repository finds and stores what is on probation in a repository.
+// repository finds and stores the rules and agents for probation in a repository.
 func (f *Finder) repository(ctx context.Context, t ports.Target, now time.Time) error {
 	cfg, err := f.Configs.Known(ctx, t)
 	if err != nil {

@@ -197,7 +197,7 @@ func (s *Service) store(ctx context.Context, r *reviewRun) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
-	if err != nil { // no review fails because of what is only counted
+	if err != nil { // analytics must not make a review fail
 		s.Log.Error().EmbedObject(jobcontext.Of(ctx)).Err(err).Msg("review left out of the log for analytics")
 	}
 	if err := s.Store.SaveReview(ctx, r.lease, stored); err != nil {

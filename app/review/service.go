@@ -36,7 +36,7 @@ type Options struct {
 	GitHub   ports.Host
 	Pipeline *run.Runner
 	Loader   *config.Loader
-	Server   config.Layer // the server's layer, without files if there is none
+	Server   config.Layer // the server's layer; without Files, the server has none of its own
 	// Shadow is another layer of the server. If it has files, each review is also computed with it,
 	// and stores the difference.
 	Shadow  config.Layer

@@ -111,7 +111,7 @@ func (r *replay) review(e *Entry) {
 	}
 }
 
-// finding takes in what a review says of a finding.
+// finding applies what a review says about a finding.
 func (r *replay) finding(e *Entry, f *Finding) {
 	at, known := r.ids[f.ID]
 	if !known {
@@ -152,7 +152,7 @@ func (r *replay) finding(e *Entry, f *Finding) {
 	}
 }
 
-// amend takes in an amendment. They come by time, so that the last word counts.
+// amend applies an amendment. Amendments come in order of time, so that the last word counts.
 func (r *replay) amend(e *Entry) {
 	if r.Repository == "" {
 		r.Repository, r.Number = e.Repository, e.Number

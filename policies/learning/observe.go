@@ -165,7 +165,7 @@ func (t *tracking) track() {
 	}
 }
 
-// has takes in a finding of this review.
+// has records a finding of this review.
 func (t *tracking) has(f *pipeline.Finding, status Status) {
 	row := t.rowOf(f, status)
 	own := -1 // the earlier finding that it is

@@ -74,7 +74,7 @@ type Options struct {
 	// ServiceRules returns the rules of a service that the agent may be told; nil if it is told none.
 	ServiceRules func(service string) []string
 	Models       map[string]Endpoint // by the names of the server's config
-	Tokens       int                 // bounds what is spent on each model, read and written; 0 is no bound
+	Tokens       int                 // bounds what is spent on each model, read and written; 0 means no bound
 	Risk         *Risk               // nil where all files weigh the same
 	Random       io.Reader           // where codes come from; nil is crypto/rand
 }

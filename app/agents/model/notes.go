@@ -164,7 +164,7 @@ func (a *Agent) falsePositive(f *pipeline.FalsePositive) string {
 	return a.Redact(line + ": " + a.noteText(f.Reason, pipeline.MaxMemoryReason))
 }
 
-// recurring is the line of what is found again and again: "in at least 5 pull requests: TITLE (rule R)".
+// recurring returns the line about a recurring finding: "in at least 5 pull requests: TITLE (rule R)".
 func (a *Agent) recurring(f *pipeline.RecurringFinding) string {
 	return a.Redact(fmt.Sprintf("in at least %s: %s%s", count(f.Frequency, "pull request", "pull requests"),
 		a.noteText(f.Title, maxNoteTitle), a.noteKind(f.Rule, f.Category)))

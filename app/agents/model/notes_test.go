@@ -228,7 +228,7 @@ func FuzzNotes(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if strings.Contains(text, plantedCode) { // another code would be drawn, and there is none
+		if strings.Contains(text, plantedCode) { // the test's source of randomness yields only this code
 			return
 		}
 		around, headings, _ := asked(t, "Totals race")

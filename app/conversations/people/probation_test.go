@@ -115,7 +115,7 @@ func (w *world) judged(s *store.Store, g ports.Target, rule, person string) {
 	}
 }
 
-// probe looks for what is judged wrong too often.
+// probe looks for rules and agents that people judge wrong too often.
 func (w *world) probe() {
 	w.Helper()
 	w.Work(ports.JobProbation)

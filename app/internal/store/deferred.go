@@ -146,7 +146,7 @@ func seeDeferred(ctx context.Context, t tx, news ports.DeferredNews, d ports.Def
 	return wasKnown, wrap(err, "count the deferred items")
 }
 
-// pullsJSON returns the stored form of the numbers of pull requests. 0 is none.
+// pullsJSON returns the stored form of the numbers of pull requests. It leaves out 0.
 func pullsJSON(pulls ...int) string {
 	text, _ := json.Marshal(slices.DeleteFunc(pulls, func(n int) bool { return n == 0 })) // numbers: this can't fail
 	return string(text)

@@ -46,7 +46,7 @@ func recordValues(r *ports.MemoryRecord) ([]any, error) {
 	}, nil
 }
 
-// selectRecords reads records m with what is known of the targets on which they were taught.
+// selectRecords reads records m, each with the state of the target on which it was taught.
 const selectRecords = `SELECT m.id, ` + recordColumns + `,
 		coalesce((SELECT t.closed FROM targets t WHERE t.key = m.taught_on), m.closed) = 1,
 		coalesce((SELECT t.merged FROM targets t WHERE t.key = m.taught_on), m.merged)

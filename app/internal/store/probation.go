@@ -11,7 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// probations keeps what is on probation.
+// probations stores the rules and agents on probation.
 type probations struct{ *core }
 
 func scanProbation(row scanner) (p ports.Probation, err error) {
@@ -38,7 +38,7 @@ func (s probations) OnProbation(ctx context.Context, repoID int64) (all []ports.
 		all, err = listProbations(ctx, t, repoID)
 		return err
 	})
-	return all, wrap(err, "list what is on probation in repository %d", repoID)
+	return all, wrap(err, "list the rules on probation in repository %d", repoID)
 }
 
 // SetProbations implements ports.Store.
@@ -76,7 +76,7 @@ func (s probations) SetProbations(ctx context.Context, repo ports.Target, all []
 		_, err = t.insertJob(ctx, ports.NewJob(ports.JobIssues, job))
 		return err
 	})
-	return wrap(err, "store what is on probation in repository %d", repo.RepoID)
+	return wrap(err, "store the rules on probation in repository %d", repo.RepoID)
 }
 
 // LoggedRepositories implements ports.Store.

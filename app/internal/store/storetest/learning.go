@@ -44,7 +44,7 @@ func observed(runID string, g ports.Target, head string) ports.StoredReview {
 	return r
 }
 
-// entry is a person's word on the finding of observed.
+// entry is the entry of a dismissal of the finding in observed.
 func entry(event string, at time.Time) *learning.Entry {
 	return &learning.Entry{
 		Event: event, Kind: learning.KindJudged, At: at, Repository: "acme/shop",

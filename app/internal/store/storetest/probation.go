@@ -18,7 +18,7 @@ func onProbation(kind ports.ProbationKind, id string) ports.Probation {
 	}
 }
 
-// probe sets what is on probation.
+// probe puts rules and agents on probation.
 func probe(t *testing.T, f *fixture, tell bool, all ...ports.Probation) {
 	t.Helper()
 	if err := f.SetProbations(f.ctx, pull(9, "aaa"), all, tell); err != nil {
