@@ -39,7 +39,7 @@ func (c *Config) ProbationLayer(rules []string) Layer {
 	}
 	var changes []change
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(rules))) {
-		if r := c.rule(id); r != nil && c.mayEvaluate(r) {
+		if r := c.Rule(id); r != nil && c.mayEvaluate(r) {
 			changes = append(changes, change{id, ModeEvaluate})
 		}
 	}
@@ -69,8 +69,8 @@ func (c *Config) ofSecrets(r *Rule) bool {
 	return strings.HasPrefix(r.ID, pipeline.SecretRulePrefix) || a != nil && a.Kind == KindSecrets
 }
 
-// rule returns an enforced rule, or nil.
-func (c *Config) rule(id string) *Rule {
+// Rule returns the rule with an id, or nil.
+func (c *Config) Rule(id string) *Rule {
 	i := slices.IndexFunc(c.Rules, func(r Rule) bool { return r.ID == id })
 	if i < 0 {
 		return nil
@@ -96,7 +96,7 @@ func (c *Config) Judgeable(rule, agent string) bool {
 	if rule == "" {
 		return a != nil && a.Kind != KindSecrets && len(c.FinalLayers(agent)) == 0
 	}
-	r := c.rule(rule)
+	r := c.Rule(rule)
 	if r == nil {
 		r = c.Evaluation.ruleOf(rule)
 	}
@@ -111,7 +111,7 @@ func (c *Config) ruleOf(id string) *Rule {
 	if c == nil {
 		return nil
 	}
-	return c.rule(id)
+	return c.Rule(id)
 }
 
 // Settled reports whether nothing is left to say about the mode of a rule of FileRules or an agent of
@@ -124,7 +124,7 @@ func (c *Config) Settled(file, id string) bool {
 		a := c.agent(id)
 		return a == nil || !a.Enabled
 	}
-	return c.rule(id) == nil && c.modes[file][id] != LayerProbation
+	return c.Rule(id) == nil && c.modes[file][id] != LayerProbation
 }
 
 // OnProbation lists the rules that reviewgate put in evaluation by itself, and that no person has

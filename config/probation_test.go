@@ -79,7 +79,7 @@ func TestRulesOnProbation(t *testing.T) {
 		if len(problems) > 0 {
 			t.Fatalf("%s: with the layer: %v", name, problems)
 		}
-		if !slices.Equal(c.OnProbation(), []string{tc.rule}) || c.rule(tc.rule) != nil || c.Settled(FileRules, tc.rule) {
+		if !slices.Equal(c.OnProbation(), []string{tc.rule}) || c.Rule(tc.rule) != nil || c.Settled(FileRules, tc.rule) {
 			t.Errorf("%s: on probation %v", name, c.OnProbation())
 		}
 	}
@@ -97,8 +97,8 @@ func TestAnswersEndProbation(t *testing.T) {
 				layers = []Layer{l, withFile(autoSettings, FileRules, string(layers[2].Files[0].Text))}
 			}
 			c, problems := Load(layers...)
-			if len(problems) > 0 || len(c.OnProbation()) > 0 || (c.rule(minor.ID) != nil) != enforced {
-				t.Errorf("%s in the %s's layer: on probation %v, enforced %t, %v", answer, by, c.OnProbation(), c.rule(minor.ID) != nil, problems)
+			if len(problems) > 0 || len(c.OnProbation()) > 0 || (c.Rule(minor.ID) != nil) != enforced {
+				t.Errorf("%s in the %s's layer: on probation %v, enforced %t, %v", answer, by, c.OnProbation(), c.Rule(minor.ID) != nil, problems)
 			}
 		}
 	}
@@ -131,7 +131,7 @@ func TestProbationTouchesNothingSerious(t *testing.T) {
 	moved := 0
 	for _, r := range before.Rules {
 		switch {
-		case after.rule(r.ID) != nil:
+		case after.Rule(r.ID) != nil:
 			continue
 		case r.Final || before.LayerOf(FileRules, r.ID) != LayerDefaults || r.Severity != pipeline.SeverityWarning && r.Severity != pipeline.SeverityInfo:
 			t.Errorf("%s (%s) is no longer enforced", r.ID, r.Severity)

@@ -13,7 +13,7 @@ import (
 )
 
 // Log writes the entries of a period as they are stored, each on a line of JSON, and returns how many
-// there were. It leaves out what leads to people, since anybody could rank them by it: the hashes of
+// there were. It leaves out what identifies people, so that nobody can rank them: the hashes of
 // accounts, and the comments and reviews on GitHub in which they said something. Those events are
 // numbered within the log of their pull request instead. Reviews keep the id of their run.
 func Log(ctx context.Context, w io.Writer, logs iter.Seq2[[]learning.Entry, error], since time.Time) (n int, err error) {

@@ -52,7 +52,7 @@ type Totals struct {
 	Automatic    Automatic `json:"automatic"`
 	Human        Human     `json:"human"`
 	// AverageFixIterations is of all these pull requests: how many heads of one blocked before the
-	// newest. It is null without any.
+	// newest. It is null if there were no reviews.
 	AverageFixIterations *float64 `json:"average_fix_iterations"`
 	Failed               int      `json:"failed_pull_requests"` // those with a review that blocked
 	Green                Green    `json:"time_to_green"`
@@ -101,7 +101,7 @@ type Human struct {
 type Green struct {
 	PullRequests  int    `json:"pull_requests"`  // that became green
 	NotYet        int    `json:"not_yet"`        // that did not; those closed without merging are left out
-	MedianSeconds *int64 `json:"median_seconds"` // null without any
+	MedianSeconds *int64 `json:"median_seconds"` // null if no pull request became green
 	P90Seconds    *int64 `json:"p90_seconds"`
 }
 
@@ -201,9 +201,9 @@ type Row struct {
 	Findings
 	Blocking Precision `json:"blocking"`
 	Other    Precision `json:"not_blocking"`
-	// AddressedShare is of the findings with a final outcome, and null without any.
+	// AddressedShare is of the findings with a final outcome. It is null if no finding has one.
 	AddressedShare   *float64 `json:"addressed_share"`
-	MedianFixSeconds *int64   `json:"median_fix_seconds"` // from the first review that had a finding; null without any
+	MedianFixSeconds *int64   `json:"median_fix_seconds"` // from the first review that had a finding; null if nothing was fixed
 	// The costs are null except for agents and models with a known cost. CostPerAddressed is also null
 	// if no finding was addressed.
 	CostUSD          *float64 `json:"cost_usd"`
@@ -271,7 +271,7 @@ type Bin struct {
 	To     float64 `json:"to"`
 	Judged int     `json:"judged"`
 	Right  int     `json:"right"`
-	Share  *Share  `json:"share"` // null without any
+	Share  *Share  `json:"share"` // null if nothing was judged
 }
 
 // Candidate is a rule or an agent that people of a repository judge wrong too often.

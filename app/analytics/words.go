@@ -152,7 +152,7 @@ func (s Share) String() string {
 
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
-// addressed is how many of the final findings were addressed, and dash without any.
+// addressed is how many of the final findings were addressed, or a dash if no finding is final.
 func (r *Row) addressed() string {
 	if r.AddressedShare == nil {
 		return dash

@@ -192,7 +192,7 @@ func (cr *commandRun) mayMaintain(ctx context.Context) (bool, error) {
 }
 
 // mayApprove reports whether the sender may approve records of memory: with a maintainer's rights, or
-// as somebody whom the settings name. It asks GitHub, once for each command.
+// as somebody whom the settings name. A yes is remembered for the rest of the command.
 func (cr *commandRun) mayApprove(ctx context.Context) (bool, error) {
 	if write, err := cr.mayWrite(ctx); err != nil || !write {
 		return false, err

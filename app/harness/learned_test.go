@@ -48,10 +48,14 @@ func (w *world) learned(pulls []*pull) string {
 func (p *pull) logFault(log []learning.Entry) string {
 	seen := map[string]bool{}
 	for _, e := range log {
-		if seen[e.Event] {
-			return "it has twice " + e.Event
+		event := e.Event
+		if e.Kind != learning.KindReview { // the command numbers these
+			event = fmt.Sprint(e.Kind, " at ", e.At)
 		}
-		seen[e.Event] = true
+		if seen[event] && e.Kind != learning.KindJudged && e.Kind != learning.KindDecided { // people may speak at one time
+			return "it has " + event + " twice"
+		}
+		seen[event] = true
 	}
 	h := learning.Replay(log)
 	switch {

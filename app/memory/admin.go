@@ -60,7 +60,7 @@ func (k *Keeper) Obey(ctx context.Context, a Ask) (out Answer, err error) {
 	}
 	r, err := k.Memory.MemoryRecord(ctx, a.ID)
 	if errors.Is(err, ports.ErrNotFound) {
-		return out, refusef("there is no record %s: `reviewgate memory list` lists them", ports.MemoryName(a.ID))
+		return out, refusef("%s does not exist: `reviewgate memory list` shows the records", ports.MemoryName(a.ID))
 	}
 	if err != nil {
 		return out, err

@@ -124,7 +124,7 @@ const (
 func (k *Keeper) readCited(ctx context.Context, v View, commit string, some map[*ports.MemoryRecord]bool, all []*ports.MemoryRecord, left *int) map[*ports.MemoryRecord]linesAre {
 	type file struct {
 		digests []string
-		known   bool // there is nothing else in it
+		whole   bool // all of it was read
 	}
 	files := map[string]*file{}
 	var reads errgroup.Group
@@ -145,7 +145,7 @@ func (k *Keeper) readCited(ctx context.Context, v View, commit string, some map[
 			if found {
 				f.digests = digestsOf(text)
 			}
-			f.known = len(text) < maxCited
+			f.whole = len(text) < maxCited
 			return nil
 		})
 	}
@@ -156,7 +156,7 @@ func (k *Keeper) readCited(ctx context.Context, v View, commit string, some map[
 		case f == nil:
 		case hasLines(f.digests, r.Cited.Lines):
 			out[r] = linesThere
-		case f.known:
+		case f.whole:
 			out[r] = linesGone
 		}
 	}

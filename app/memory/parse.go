@@ -78,7 +78,7 @@ func (c *Contents) Parse(name, text string) error {
 	case !ok:
 		return &ParseError{File: name, Problem: "it is neither " + IndexFile + " nor about a service", Remedy: "name it " + ServicesDir + "/SERVICE.md, after a service of the config"}
 	case len(text) > MaxFile:
-		return &ParseError{File: name, Problem: fmt.Sprintf("it has more than %d bytes", MaxFile), Remedy: "leave out what was not seen for long"}
+		return &ParseError{File: name, Problem: fmt.Sprintf("it has more than %d bytes", MaxFile), Remedy: "leave out patterns that have not been seen for a long time"}
 	case !utf8.ValidString(text):
 		return &ParseError{File: name, Problem: "it is not UTF-8", Remedy: "save it as UTF-8"}
 	}
@@ -141,7 +141,7 @@ func (p *parser) begin(section string) error {
 	case !slices.Contains(known, section):
 		return p.wrong(fmt.Sprintf("there is no section %q here", plaintext.Cut(plaintext.Printable(section), maxName)), "use "+strings.Join(known, ", "))
 	case slices.Contains(p.seen, section):
-		return p.wrong("the section "+section+" is there twice", "put both into one")
+		return p.wrong("the section "+section+" appears twice", "put both into one")
 	}
 	p.section, p.columns, p.ruled = section, 0, false
 	p.seen = append(p.seen, section)
@@ -170,7 +170,7 @@ func (p *parser) row(line string) error {
 		return nil
 	case !p.ruled:
 		if strings.Trim(line, "|-: ") != "" || len(cells) != p.columns {
-			return p.wrong("the line under the head of a table is missing", fmt.Sprintf("write |%s", strings.Repeat("---|", p.columns)))
+			return p.wrong("the line below the table's header is missing", fmt.Sprintf("write |%s", strings.Repeat("---|", p.columns)))
 		}
 		p.ruled = true
 		return nil
@@ -223,7 +223,7 @@ func (p *parser) patternRow(cells []string) error {
 	}
 	severity, ok := severities[strings.ToLower(cells[3])]
 	if !ok {
-		return p.wrong("there is no such severity", "use critical, major, warning or info")
+		return p.wrong("the severity is unknown", "use critical, major, warning or info")
 	}
 	pattern := ports.MemoryPattern{RecurringFinding: pipeline.RecurringFinding{
 		Service: p.service, Title: cells[0], Frequency: frequency, LastSeen: seen, Severity: severity, Example: cells[4], Rule: cells[5], Category: cells[6],
@@ -233,7 +233,7 @@ func (p *parser) patternRow(cells []string) error {
 		return p.wrong(problem, remedy)
 	}
 	if len(p.Patterns) == ports.MaxMemoryPatterns {
-		return p.wrong(fmt.Sprintf("there are more than %d patterns", ports.MaxMemoryPatterns), "leave out those that were not seen for longest")
+		return p.wrong(fmt.Sprintf("there are more than %d patterns", ports.MaxMemoryPatterns), "leave out those not seen for the longest time")
 	}
 	p.Patterns = append(p.Patterns, pattern)
 	return nil

@@ -18,7 +18,7 @@ type Patch struct {
 // patchFor returns the change of config that stops a rule where people keep dismissing it: in the
 // files of a service, or everywhere. It returns nil if the config has no such rule.
 func patchFor(cfg *config.Config, r *ports.MemoryRecord) *Patch {
-	if !hasRule(cfg, r.About.Rule) {
+	if cfg.Rule(r.About.Rule) == nil {
 		return nil
 	}
 	var paths []string

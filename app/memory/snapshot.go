@@ -14,7 +14,6 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 	"github.com/reviewgate/reviewgate/policies/memory"
-	"github.com/reviewgate/reviewgate/policies/words"
 )
 
 // The bounds of what a review sees.
@@ -114,7 +113,7 @@ func (k *Keeper) Snapshot(ctx context.Context, v View) ([]pipeline.FalsePositive
 }
 
 // told is a pattern in words that no model chose: the name of a rule as the config has it, or else the
-// category and the significant words of the title, in the order of the alphabet. A sentence of a model
+// category, if it is one of ours, and the significant words of the title, in the order of the alphabet. A sentence of a model
 // repeats what the change says, and another change's review is not told that. What only a pull request
 // or two had is not told either, nor what no rule of the config finds.
 func told(p *ports.MemoryPattern, cfg *config.Config) (r pipeline.RecurringFinding, ok bool) {
@@ -123,14 +122,17 @@ func told(p *ports.MemoryPattern, cfg *config.Config) (r pipeline.RecurringFindi
 		return r, false
 	}
 	if p.Rule == "" {
-		r.Category, r.Title = words.Normalised(p.Category), plaintext.CutLine(strings.Join(significantOf(p.Title), " "), maxTold)
+		if r.Category = ""; config.Specific(p.Category) { // any other may be a sentence
+			r.Category = p.Category
+		}
+		r.Title = plaintext.CutLine(strings.Join(significantOf(p.Title), " "), maxTold)
 		return r, r.Title != ""
 	}
-	i := slices.IndexFunc(cfg.Rules, func(rule config.Rule) bool { return rule.ID == p.Rule })
-	if i < 0 {
+	rule := cfg.Rule(p.Rule)
+	if rule == nil {
 		return r, false
 	}
-	r.Title = cfg.Rules[i].Name
+	r.Title = rule.Name
 	return r, true
 }
 

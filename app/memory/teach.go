@@ -230,7 +230,7 @@ func (k *Keeper) recordOf(d *Dismissal) (*ports.MemoryRecord, bool) {
 	switch {
 	case len(d.Config.FinalIn(f.RuleID, f.Agent)) > 0, !memory.Like(&about, &about):
 		return nil, false
-	case !models && !hasRule(d.Config, f.RuleID):
+	case !models && d.Config.Rule(f.RuleID) == nil:
 		return nil, false
 	}
 	repository := d.Target
@@ -283,10 +283,6 @@ func servicesOf(c *pipeline.Classification, path string) (all []string) {
 		}
 	}
 	return all
-}
-
-func hasRule(cfg *config.Config, id string) bool {
-	return id != "" && slices.ContainsFunc(cfg.Rules, func(r config.Rule) bool { return r.ID == id })
 }
 
 // like returns the live record about the same thing, or nil. One that has an effect goes first. A

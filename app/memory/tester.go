@@ -29,9 +29,6 @@ type Tester struct {
 	Runner    *run.Runner
 	Now       func() time.Time
 
-	Most int           // reviews that are read. Default 500
-	For  time.Duration // after which no further review is read. Default 10 s
-
 	running sync.Mutex // one at a time, beside the reviews of the process
 }
 
@@ -56,7 +53,9 @@ type Trial struct {
 	Days    int
 	Reviews int // that were computed or needed no computing
 	Of      int // the chosen ones
-	Failed  int // that could not be computed
+	Failed  int // that could not be computed, or were altered since they were stored
+	// Compared counts those of Reviews that have anything like the record.
+	Compared int
 	// Stopped says that there was no time for the other reviews, or that it would have hidden too much
 	// to go on.
 	Stopped bool
@@ -71,9 +70,11 @@ type Trial struct {
 // Hides reports whether the record would have hidden a finding that was right.
 func (t *Trial) Hides() bool { return len(t.Hidden)+t.Elsewhere > 0 }
 
-// Inconclusive reports whether reviews that might speak against the record were not computed: the
-// trial stopped early, or all reviews failed.
-func (t *Trial) Inconclusive() bool { return t.Stopped || t.Failed > 0 && t.Reviews == 0 }
+// Inconclusive reports whether the reviews that might speak against the record were not compared: the
+// trial stopped early, they failed, or they are gone.
+func (t *Trial) Inconclusive() bool {
+	return t.Stopped || t.Failed > 0 && t.Compared == 0 || t.Of > 0 && t.Reviews == 0
+}
 
 // Hidden is a finding that a record would have hidden.
 type Hidden struct {
@@ -85,21 +86,14 @@ type Hidden struct {
 
 // Try computes the newest reviews of the last 90 days with and without a record, each beside the
 // records that are active today, and looks up what became of the findings that only the computation
-// without it has. It takes some 10 s at most.
+// without it has. It starts no review after 10 s, and ends after 30 s at the latest.
 func (x *Tester) Try(ctx context.Context, r *ports.MemoryRecord) (out Trial, err error) {
 	if !x.running.TryLock() {
 		return out, &ports.RetryError{After: busyWait, Err: errBusy}
 	}
 	defer x.running.Unlock()
-	most, limit := x.Most, x.For
-	if most == 0 {
-		most = triedMost
-	}
-	if limit == 0 {
-		limit = triedFor
-	}
 	begun := x.Now()
-	chosen, err := x.Backtests.ChooseAllReviews(ctx, r.Repository, r.Organisation, begun.AddDate(0, 0, -triedDays), most)
+	chosen, err := x.Backtests.ChooseAllReviews(ctx, r.Repository, r.Organisation, begun.AddDate(0, 0, -triedDays), triedMost)
 	if err != nil {
 		return out, err
 	}
@@ -107,9 +101,9 @@ func (x *Tester) Try(ctx context.Context, r *ports.MemoryRecord) (out Trial, err
 	if out.Of == 0 {
 		return out, nil
 	}
-	bounded, cancel := context.WithTimeout(ctx, limit+triedGrace)
+	bounded, cancel := context.WithTimeout(ctx, triedFor+triedGrace)
 	defer cancel()
-	t := trial{Tester: x, record: r, replayer: replay.New(x.Runner), others: map[int64][]pipeline.FalsePositive{}, hidden: map[string]map[string]hiddenIn{}}
+	t := trial{Tester: x, record: r, replayer: replay.New(x.Runner), others: map[int64][]pipeline.FalsePositive{}, compared: map[ports.ChosenHead]bool{}, hidden: map[string][]hiddenIn{}}
 	t.about = r.About
 	t.about.Record = r.Name()
 	t.set = memory.New([]pipeline.FalsePositive{t.about})
@@ -118,12 +112,13 @@ func (x *Tester) Try(ctx context.Context, r *ports.MemoryRecord) (out Trial, err
 		var altered *ports.AlteredError
 		switch {
 		case errors.As(err, &altered):
+			out.Failed++
 			continue
 		case err != nil && bounded.Err() != nil && ctx.Err() == nil: // the time is over
 		case err != nil:
 			return out, err
 		}
-		if out.Stopped = err != nil || x.Now().Sub(begun) >= limit || t.found >= maxFound; out.Stopped {
+		if out.Stopped = err != nil || x.Now().Sub(begun) >= triedFor || t.found >= maxFound; out.Stopped {
 			break
 		}
 		head := ports.ChosenHead{Key: s.Key, HeadSHA: s.HeadSHA}
@@ -139,8 +134,12 @@ func (x *Tester) Try(ctx context.Context, r *ports.MemoryRecord) (out Trial, err
 	for head := range failed {
 		delete(computed, head)
 	}
-	out.Reviews, out.Failed = len(computed), len(failed)
-	return out, t.lookUp(ctx, &out)
+	out.Reviews, out.Failed, out.Compared = len(computed), out.Failed+len(failed), len(t.compared)
+	err = t.lookUp(bounded, &out)
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil { // the time is over
+		out.Stopped, err = true, nil
+	}
+	return out, err
 }
 
 // trial is a Try while it runs.
@@ -151,9 +150,10 @@ type trial struct {
 	about    pipeline.FalsePositive
 	set      *memory.Set
 	others   map[int64][]pipeline.FalsePositive // by repository: what is active today, without the record
-	hidden   map[string]map[string]hiddenIn     // by target, then ID
+	hidden   map[string][]hiddenIn              // by target, each finding once
 	order    []string                           // the keys of hidden
 	found    int
+	compared map[ports.ChosenHead]bool // computed with and without the record
 }
 
 type hiddenIn struct {
@@ -229,15 +229,15 @@ func (t *trial) one(ctx context.Context, s *ports.StoredReview) error {
 		return fmt.Errorf("compute a review with %s: %w", t.record.Name(), err)
 	}
 	for _, f := range pipeline.OnlyIn(without.Findings, with.Findings) {
-		if t.hidden[s.Key] == nil {
-			t.hidden[s.Key] = map[string]hiddenIn{}
+		if len(t.hidden[s.Key]) == 0 {
 			t.order = append(t.order, s.Key)
 		}
-		if _, known := t.hidden[s.Key][f.ID]; !known {
+		if !slices.ContainsFunc(t.hidden[s.Key], func(in hiddenIn) bool { return in.finding.ID == f.ID }) {
 			t.found++
+			t.hidden[s.Key] = append(t.hidden[s.Key], hiddenIn{f, s.RepoID, fmt.Sprintf("#%d", v.Facts.Number)})
 		}
-		t.hidden[s.Key][f.ID] = hiddenIn{f, s.RepoID, fmt.Sprintf("#%d", v.Facts.Number)}
 	}
+	t.compared[ports.ChosenHead{Key: s.Key, HeadSHA: s.HeadSHA}] = true
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"testing"
 	"time"
 
@@ -26,6 +27,8 @@ type history struct {
 	all  []*ports.StoredReview
 	logs map[string][]learning.Entry
 	read func() // called before each review
+	// altered are the keys of reviews that were altered since they were stored.
+	altered []string
 }
 
 func (h *history) Archived(_ context.Context, which ports.ReviewFilter) iter.Seq2[*ports.StoredReview, error] {
@@ -36,6 +39,12 @@ func (h *history) Archived(_ context.Context, which ports.ReviewFilter) iter.Seq
 			}
 			if h.read != nil {
 				h.read()
+			}
+			if slices.Contains(h.altered, s.Key) {
+				if !yield(nil, &ports.AlteredError{RunID: "run", Err: errors.New("its digest does not match")}) {
+					return
+				}
+				continue
 			}
 			if !yield(s, nil) {
 				return
@@ -91,22 +100,25 @@ func TestTry(t *testing.T) {
 		right   bool // what was found was fixed
 		records []ports.MemoryRecord
 		slow    bool // there is no time
+		altered []string
 		want    memory.Trial
 		hides   bool
 		unclear bool
 	}{
-		"no reviews":                  {},
-		"another finding":             {reviews: []*ports.StoredReview{asked(1, pipeline.Finding{Title: "Missing index", Message: "It is slow."})}, right: true, want: memory.Trial{Reviews: 1, Of: 1}},
-		"hidden, and nobody knows":    {reviews: []*ports.StoredReview{asked(1, finding)}, want: memory.Trial{Reviews: 1, Of: 1}},
-		"hidden, and it was right":    {reviews: []*ports.StoredReview{asked(1, finding)}, right: true, want: memory.Trial{Reviews: 1, Of: 1}, hides: true},
-		"a review that can't be read": {reviews: []*ports.StoredReview{old(1), asked(2)}, right: true, want: memory.Trial{Reviews: 1, Of: 2, Failed: 1}},
-		"none can be read":            {reviews: []*ports.StoredReview{old(1), old(2)}, right: true, want: memory.Trial{Of: 2, Failed: 2}, unclear: true},
-		"no time":                     {reviews: []*ports.StoredReview{asked(1), asked(2), asked(3)}, slow: true, want: memory.Trial{Of: 3, Stopped: true}, unclear: true},
+		"no reviews":                 {},
+		"another finding":            {reviews: []*ports.StoredReview{asked(1, pipeline.Finding{Title: "Missing index", Message: "It is slow."})}, right: true, want: memory.Trial{Reviews: 1, Of: 1}},
+		"hidden, outcome unknown":    {reviews: []*ports.StoredReview{asked(1, finding)}, want: memory.Trial{Reviews: 1, Of: 1, Compared: 1}},
+		"hidden, and it was right":   {reviews: []*ports.StoredReview{asked(1, finding)}, right: true, want: memory.Trial{Reviews: 1, Of: 1, Compared: 1}, hides: true},
+		"the only one with it fails": {reviews: []*ports.StoredReview{old(1), asked(2)}, right: true, want: memory.Trial{Reviews: 1, Of: 2, Failed: 1}, unclear: true},
+		"one of two with it fails":   {reviews: []*ports.StoredReview{old(1), asked(2, finding)}, want: memory.Trial{Reviews: 1, Of: 2, Failed: 1, Compared: 1}},
+		"altered":                    {reviews: []*ports.StoredReview{asked(1, finding)}, altered: []string{"pull/7/1"}, right: true, want: memory.Trial{Of: 1, Failed: 1}, unclear: true},
+		"none can be read":           {reviews: []*ports.StoredReview{old(1), old(2)}, right: true, want: memory.Trial{Of: 2, Failed: 2}, unclear: true},
+		"no time":                    {reviews: []*ports.StoredReview{asked(1), asked(2), asked(3)}, slow: true, want: memory.Trial{Of: 3, Stopped: true}, unclear: true},
 		"another record hid it already": {
-			reviews: []*ports.StoredReview{asked(1, finding)}, right: true, records: []ports.MemoryRecord{active(3)}, want: memory.Trial{Reviews: 1, Of: 1},
+			reviews: []*ports.StoredReview{asked(1, finding)}, right: true, records: []ports.MemoryRecord{active(3)}, want: memory.Trial{Reviews: 1, Of: 1, Compared: 1},
 		},
 	} {
-		h := &history{all: test.reviews, logs: map[string][]learning.Entry{}}
+		h := &history{all: test.reviews, altered: test.altered, logs: map[string][]learning.Entry{}}
 		clock := now
 		x := &memory.Tester{Archive: h, Backtests: h, Learning: h, Memory: &store{records: test.records}, Runner: runner, Now: func() time.Time {
 			if test.slow {

@@ -62,12 +62,12 @@ func (f *Finder) Work(ctx context.Context) error {
 		return err
 	}
 	for _, t := range repos {
-		err := f.repository(ctx, t, now)
+		err := f.repository(ctx, t, now, since.IsZero())
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err() // the marks stay, so that another try looks at the same
 		case err != nil:
-			f.Log.Error().Err(err).Str("repository", t.Owner+"/"+t.Name).Msg("rules that are often wrong not looked for in this repository; the next look at all repositories tries again")
+			f.Log.Error().Err(err).Str("repository", t.Owner+"/"+t.Name).Msg("can't check this repository for candidates for probation; the next daily check tries again")
 		}
 	}
 	for _, mark := range marks {
@@ -78,8 +78,9 @@ func (f *Finder) Work(ctx context.Context) error {
 	return nil
 }
 
-// repository finds and stores the rules and agents for probation in a repository.
-func (f *Finder) repository(ctx context.Context, t ports.Target, now time.Time) error {
+// repository finds and stores the rules and agents for probation in a repository. A daily look also
+// tells of those that are known, since the settings may have asked for issues meanwhile.
+func (f *Finder) repository(ctx context.Context, t ports.Target, now time.Time, daily bool) error {
 	cfg, err := f.Configs.Known(ctx, t)
 	if err != nil {
 		return err
@@ -92,12 +93,14 @@ func (f *Finder) repository(ctx context.Context, t ports.Target, now time.Time) 
 	if err != nil {
 		return err
 	}
-	found = append(found, unanswered(cfg, before, found)...)
+	found = append(unanswered(cfg, before, found), found...) // what is in evaluation already comes first
+	found = found[:min(len(found), ports.MaxProbations)]
 	slices.SortFunc(found, compare)
-	if slices.EqualFunc(before, found, same) {
+	tell := cfg.Settings.Issues.Probation
+	if slices.EqualFunc(before, found, same) && !(daily && tell && len(found) > 0) {
 		return nil
 	}
-	if err := f.Probations.SetProbations(ctx, t, found, cfg.Settings.Issues.Probation); err != nil {
+	if err := f.Probations.SetProbations(ctx, t, found, tell); err != nil {
 		return err
 	}
 	for i := range found {

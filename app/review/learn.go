@@ -58,8 +58,8 @@ func countsOf(ctx context.Context, h ports.History, t ports.Target, r *ports.Sto
 // checks reports whether an agent still makes findings by a rule. Agents of other kinds than rules
 // also have rules that no config lists.
 func checks(cfg *config.Config, agent, rule string) bool {
-	if i := slices.IndexFunc(cfg.Rules, func(r config.Rule) bool { return r.ID == rule }); i >= 0 {
-		return cfg.Rules[i].Enabled && cfg.Rules[i].Mode != config.ModeEvaluate
+	if r := cfg.Rule(rule); r != nil {
+		return r.Enabled && r.Mode != config.ModeEvaluate
 	}
 	return !slices.ContainsFunc(cfg.Agents, func(a config.Agent) bool { return a.ID == agent && a.Kind == config.KindRules })
 }
@@ -69,7 +69,7 @@ func promptDigest(cfg *config.Config, agent string) string {
 	for i := range cfg.Agents {
 		if a := &cfg.Agents[i]; a.ID == agent {
 			if prompt, ok := cfg.Prompt(a); ok {
-				return digest(prompt.Text)
+				return prompt.Version
 			}
 		}
 	}

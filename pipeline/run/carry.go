@@ -81,7 +81,7 @@ func (r *Runner) readsCommits(engine *Engine, agent string) bool {
 }
 
 // readsMemory reports whether an agent asks models about the change, and so tells them what memory
-// has on it. An agent that replaces the config's may do so as well.
+// has on it. So may an agent that replaces one of the config's.
 func readsMemory(engine *Engine, agent string) bool {
 	return slices.ContainsFunc(engine.config.Agents, func(a config.Agent) bool {
 		_, documents := a.Reviewer()

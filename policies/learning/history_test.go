@@ -91,6 +91,7 @@ func TestOutcomes(t *testing.T) {
 		"held, overridden":         {[]learning.Entry{review(1, "a", row("f", open, warning, func(f *learning.Finding) { f.Holds = true })), byHand(2, learning.Overrode, "a"), event(3, learning.KindMerged)}, learning.OutcomeOverridden},
 		"override of an old head":  {[]learning.Entry{review(1, "a", row("f", open)), byHand(2, learning.Overrode, "a"), review(3, "b"), event(4, learning.KindMerged)}, learning.OutcomeMergedOpen},
 		"override, then rejected":  {[]learning.Entry{review(1, "a", row("f", open)), byHand(2, learning.Overrode, "a"), byHand(3, learning.Rejected, "a"), event(4, learning.KindMerged)}, learning.OutcomeMergedOpen},
+		"override after the merge": {[]learning.Entry{review(1, "a", row("f", open)), event(3, learning.KindMerged), byHand(4, learning.Overrode, "a")}, learning.OutcomeMergedOpen},
 		"merged by an admin":       {[]learning.Entry{review(1, "a", row("f", open)), event(4, learning.KindMerged)}, learning.OutcomeMergedOpen},
 		"closed":                   {[]learning.Entry{review(1, "a", row("f", open)), event(4, learning.KindClosed)}, learning.OutcomeClosed},
 		"reopened":                 {[]learning.Entry{review(1, "a", row("f", open)), event(4, learning.KindClosed), event(5, learning.KindReopened)}, learning.OutcomeOpen},

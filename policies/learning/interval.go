@@ -2,8 +2,7 @@ package learning
 
 import "math"
 
-// Wilson returns Wilson's score interval of 95 % for a share of part in of. Without any it is all
-// that is possible, 0 to 1.
+// Wilson returns the 95 % Wilson score interval of the share part/of. If of is 0, it returns 0 and 1.
 func Wilson(part, of int) (low, high float64) {
 	if of <= 0 {
 		return 0, 1

@@ -47,7 +47,7 @@ func Observe(o Observation) Entry {
 		e.Use = append(e.Use, Use{Agent: u.Agent, Model: u.Model, Input: u.Input, Output: u.Output, Cost: u.CostUSD})
 	}
 	e.Asked = o.asked()
-	t := tracking{Observation: o, entry: &e, ids: map[string]int{}, at: map[string]int{}, taken: map[int]bool{}}
+	t := tracking{Observation: o, entry: &e, ids: map[string]int{}, at: map[string]int{}, taken: map[int]bool{}, seen: map[string]bool{}}
 	t.track()
 	e.Findings = e.Findings[:min(len(e.Findings), MaxFindings, max(0, maxRows-o.Before.rows))]
 	return Entry{Event: o.Record.RunID, Kind: KindReview, Repository: v.Facts.Repository.FullName(), Number: v.Facts.Number, Review: &e}
@@ -104,15 +104,15 @@ func stagesOf(m *pipeline.ModelsReport) (out []Stage) {
 
 // asked returns what each model was asked about.
 func (o *Observation) asked() (out []Asked) {
-	if o.Before.ranges > maxRanges {
-		return nil
-	}
+	room := maxRanges - o.Before.ranges
 	for _, r := range o.Review.Results {
 		if r.Model == "" || len(r.Asked) == 0 {
 			continue
 		}
 		a := Asked{Agent: r.Agent, Model: r.Model, Stage: r.Stage, Checklist: o.Checklist(r.Agent), Prompt: o.Prompt(r.Agent)}
-		for _, l := range r.Asked[:min(len(r.Asked), MaxAsked)] {
+		n := min(len(r.Asked), MaxAsked, max(0, room))
+		room -= n
+		for _, l := range r.Asked[:n] {
 			a.Lines = append(a.Lines, Lines{Path: l.Path, First: l.First, Last: l.Last})
 		}
 		out = append(out, a)
@@ -124,9 +124,10 @@ func (o *Observation) asked() (out []Asked) {
 type tracking struct {
 	Observation
 	entry *Review
-	ids   map[string]int // the index in Before.Findings, by ID
-	at    map[string]int // likewise by fingerprint
-	taken map[int]bool   // those that this review has
+	ids   map[string]int  // the index in Before.Findings, by ID
+	at    map[string]int  // likewise by fingerprint
+	taken map[int]bool    // those that this review has
+	seen  map[string]bool // the findings of this review, by ID
 	known map[string]*pipeline.Finding
 	last  *Review // the review before, or nil
 }
@@ -167,6 +168,10 @@ func (t *tracking) track() {
 
 // has records a finding of this review.
 func (t *tracking) has(f *pipeline.Finding, status Status) {
+	if t.seen[f.ID] { // what is shown comes first
+		return
+	}
+	t.seen[f.ID] = true
 	row := t.rowOf(f, status)
 	own := -1 // the earlier finding that it is
 	var joined []int

@@ -266,10 +266,26 @@ func TestEntriesHoldNoTexts(t *testing.T) {
 	}
 }
 
+// A finding that is shown counts as shown, although what is in evaluation makes it, too.
+func TestShownAndInEvaluation(t *testing.T) {
+	s := newScene()
+	e := s.reviewWith(func(v *pipeline.Review) {
+		v.Report.Evaluation = &pipeline.Evaluation{Findings: pipeline.List[pipeline.Finding]{of("f"), of("g")}}
+	}, of("f"))
+	if n := len(e.Review.Findings); n != 2 {
+		t.Errorf("%d rows", n)
+	}
+	for _, f := range learning.Replay(s.log).Findings {
+		if want := map[string]learning.Outcome{"f": learning.OutcomeOpen, "g": learning.OutcomeUnshown}[f.ID]; f.Outcome != want {
+			t.Errorf("%s is %s, want %s", f.ID, f.Outcome, want)
+		}
+	}
+}
+
 // A log of a pull request that is pushed to without end stays bounded.
 func TestLogsAreBounded(t *testing.T) {
 	s := newScene()
-	rows := 0
+	rows, ranges := 0, 0
 	for push := range 15 {
 		s.head = fmt.Sprint("head ", push)
 		var all []pipeline.Finding
@@ -278,13 +294,23 @@ func TestLogsAreBounded(t *testing.T) {
 			f.Surroundings[0] = s.head
 			all = append(all, f)
 		}
-		n := len(s.reviewWith(nil, all...).Review.Findings)
+		e := s.reviewWith(func(v *pipeline.Review) {
+			v.Results[1].Asked = make(pipeline.List[pipeline.AskedLines], 2000)
+			v.Results = append(v.Results, v.Results[1], v.Results[1], v.Results[1])
+		}, all...)
+		n := len(e.Review.Findings)
 		if n > learning.MaxFindings {
 			t.Fatalf("an entry has %d findings", n)
 		}
 		rows += n
+		for _, a := range e.Review.Asked {
+			if len(a.Lines) > learning.MaxAsked {
+				t.Fatalf("a model was asked about %d ranges", len(a.Lines))
+			}
+			ranges += len(a.Lines)
+		}
 	}
-	if rows != 20_000 {
-		t.Errorf("the log has %d rows", rows)
+	if rows != 20_000 || ranges != 20_000 {
+		t.Errorf("the log has %d rows and %d ranges", rows, ranges)
 	}
 }

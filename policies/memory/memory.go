@@ -2,7 +2,6 @@ package memory
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies/glob"
@@ -153,5 +152,5 @@ func alike(common, a, b int) bool {
 }
 
 func sorted(list []string) []string {
-	return slices.Compact(slices.SortedFunc(slices.Values(list), strings.Compare))
+	return slices.Compact(slices.Sorted(slices.Values(list)))
 }

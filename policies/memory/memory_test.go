@@ -94,6 +94,7 @@ func TestLike(t *testing.T) {
 	}{
 		{"words agree", nil, func(r *record) { r.Title = "A call blocks the pipeline: blocking calls" }, true},
 		{"another reason, record and order of globs", func(r *record) { r.Globs = pipeline.List[string]{"a", "b"} }, func(r *record) { r.Record, r.Reason, r.Globs = "M-2", "no", pipeline.List[string]{"b", "a"} }, true},
+		{"a glob twice", func(r *record) { r.Globs = pipeline.List[string]{"a"} }, func(r *record) { r.Globs = pipeline.List[string]{"a", "a"} }, true},
 		{"other words", nil, func(r *record) { r.Title = "Missing index on orders" }, false},
 		{"too few words", func(r *record) { r.Title = "Overflow" }, func(r *record) { r.Title = "Overflow" }, false},
 		{"another agent", nil, func(r *record) { r.Agent = "spec" }, false},

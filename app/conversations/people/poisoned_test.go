@@ -1,6 +1,7 @@
 package people
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/reviewgate/reviewgate/app/apptest"
@@ -12,7 +13,7 @@ import (
 func (w *world) insecure(author string) *ghtest.PullRequest {
 	w.Helper()
 	w.opened++
-	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Author: author, Head: config.LayerServer + string(rune('a'+w.opened)), Files: ghtest.Files{
+	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Author: author, Head: fmt.Sprintf("stock-%d", w.opened), Files: ghtest.Files{
 		"store/client.go": apptest.Insecure, "store/client_test.go": "package store\n", "store/token.txt": apptest.Token + "\n",
 	}})
 	w.Idle()

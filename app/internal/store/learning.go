@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
+	"time"
 
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/policies/learning"
@@ -89,12 +92,16 @@ func learnReview(ctx context.Context, t tx, runID string) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
-	var e learning.Entry
+	var e struct { // of a learning.Entry, whose findings may be many
+		Event      string    `json:"event"`
+		At         time.Time `json:"at"`
+		Repository string    `json:"repository"`
+	}
 	if err == nil {
 		err = json.Unmarshal(body, &e)
 	}
 	if err == nil {
-		err = addEntry(ctx, t, key, repoID, &e, body)
+		err = addEntry(ctx, t, key, repoID, &learning.Entry{Event: e.Event, At: e.At, Repository: e.Repository}, body)
 	}
 	return wrap(err, "add review %s to the log", runID)
 }
@@ -117,15 +124,32 @@ func (s learned) Log(ctx context.Context, key string) ([]learning.Entry, error) 
 // logsAtOnce is how many entries are read at once. A log is read as a whole.
 const logsAtOnce = 2000
 
-// Logs implements ports.Learning. It reads pages in the order of the targets, so that a log of any
-// length is in memory alone.
+// Logs implements ports.Learning. If only some repositories are chosen, it reads one after the other.
 func (s learned) Logs(ctx context.Context, which ports.LogFilter) iter.Seq2[[]learning.Entry, error] {
 	return func(yield func([]learning.Entry, error) bool) {
-		concerned, err := s.concerned(ctx, which)
+		if which.Concerns == nil {
+			s.logs(ctx, which)(yield)
+			return
+		}
+		repos, err := s.concerned(ctx, which)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
+		for _, id := range repos {
+			for log, err := range s.logs(ctx, ports.LogFilter{RepoID: id, Since: which.Since}) {
+				if !yield(log, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// logs is Logs without Concerns. It reads pages in the order of the targets, so that one log is in
+// memory at a time, whatever its length.
+func (s learned) logs(ctx context.Context, which ports.LogFilter) iter.Seq2[[]learning.Entry, error] {
+	return func(yield func([]learning.Entry, error) bool) {
 		give := func(log []learning.Entry) bool {
 			return len(log) == 0 || yield(log, nil)
 		}
@@ -156,9 +180,6 @@ func (s learned) Logs(ctx context.Context, which ports.LogFilter) iter.Seq2[[]le
 					log = nil
 				}
 				last = row
-				if concerned != nil && !concerned[row.repoID] {
-					continue
-				}
 				e, err := row.decode(&decoder)
 				if err != nil {
 					yield(nil, fmt.Errorf("read the log of %s: %w", row.key, err))
@@ -171,12 +192,8 @@ func (s learned) Logs(ctx context.Context, which ports.LogFilter) iter.Seq2[[]le
 	}
 }
 
-// concerned returns the repositories that a filter concerns by their newest name, or nil for all.
-func (s learned) concerned(ctx context.Context, which ports.LogFilter) (map[int64]bool, error) {
-	if which.Concerns == nil {
-		return nil, nil
-	}
-	out := map[int64]bool{}
+// concerned lists the repositories that a filter chooses by their newest name, in order.
+func (s learned) concerned(ctx context.Context, which ports.LogFilter) ([]int64, error) {
 	type named struct {
 		id   int64
 		name string
@@ -185,10 +202,12 @@ func (s learned) concerned(ctx context.Context, which ports.LogFilter) (map[int6
 		err = row.Scan(&n.id, &n.name)
 		return n, err
 	}, `SELECT repo_id, repository FROM learning_logs GROUP BY repo_id, repository ORDER BY max(newest)`)
+	chosen := map[int64]bool{}
 	for _, n := range all { // the newest name comes last
-		out[n.id] = which.Concerns(n.name)
+		chosen[n.id] = (which.RepoID == 0 || which.RepoID == n.id) && which.Concerns(n.name)
 	}
-	return out, err
+	maps.DeleteFunc(chosen, func(_ int64, is bool) bool { return !is })
+	return slices.Sorted(maps.Keys(chosen)), err
 }
 
 // logged is a row of a log.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -512,7 +513,8 @@ func (s *core) countMemory(ctx context.Context, t tx, runID string) error {
 	if err := countSeen(ctx, t, repoID, key, counts.Seen, now); err != nil {
 		return fmt.Errorf("count patterns: %w", err)
 	}
-	for _, id := range sortedIDs(counts.Hits) {
+	// In the same order in all transactions, so that they don't wait for each other in a circle.
+	for _, id := range slices.Sorted(maps.Keys(counts.Hits)) {
 		_, err := t.exec(ctx, `UPDATE memory_records SET hits = hits + ?, used_at = CASE WHEN used_at > ? THEN used_at ELSE ? END WHERE id = ?`, counts.Hits[id], micros(now), micros(now), id)
 		if err != nil {
 			return fmt.Errorf("count the use of %s: %w", ports.MemoryName(id), err)
@@ -548,23 +550,10 @@ func countSeen(ctx context.Context, t tx, repoID int64, key string, seen []ports
 // countMerged counts what waited for the merge of a target.
 func (s *core) countMerged(ctx context.Context, t tx, key string) error {
 	runs, err := list(ctx, t, only[string], `SELECT run_id FROM reviews WHERE target_key = ? AND published_at > 0 AND memory_counts <> '' ORDER BY run_id`, key)
-	for _, run := range runs {
-		if err == nil {
-			err = s.countMemory(ctx, t, run)
-		}
+	for i := 0; err == nil && i < len(runs); i++ {
+		err = s.countMemory(ctx, t, runs[i])
 	}
 	return wrap(err, "count what was found in a merged pull request")
-}
-
-// sortedIDs lists the keys in an order that is the same in all transactions, so that they don't wait
-// for each other in a circle.
-func sortedIDs(hits map[int64]int) []int64 {
-	var ids []int64
-	for id := range hits {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return ids
 }
 
 // encodeCounts returns the stored form of what a review counts, or "" for nothing.

@@ -204,6 +204,23 @@ var learningTests = map[string]func(*testing.T, *fixture){
 		f.forget(t, ports.Forget{Installation: 5})
 		wantEvents(t, f, "pull/78/1")
 	},
+	"a late event leaves the log as new as it was": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		f.save(t, observed("run-1", g, "aaa"), true)
+		renamed := g
+		renamed.Name = "old-name"
+		f.accept(t, asking("late", ports.Close{Target: renamed, At: f.clock.Now().Add(-48 * time.Hour)}))
+		n := 0
+		for log, err := range f.Logs(f.ctx, ports.LogFilter{Since: f.clock.Now(), Concerns: func(name string) bool { return name == "acme/shop" }}) {
+			if err != nil || len(log) != 2 {
+				t.Errorf("%d entries, %v", len(log), err)
+			}
+			n++
+		}
+		if n != 1 {
+			t.Errorf("%d logs are as new as the review", n)
+		}
+	},
 	"an old log is pruned whole, but not that of an open pull request": func(t *testing.T, f *fixture) {
 		for n := 1; n <= 3; n++ {
 			g := pull(n, "aaa")
