@@ -56,7 +56,7 @@ that were right; 2 the input can't be used; 3 the command could not finish.`,
 		sub := &cobra.Command{Use: use, Short: short, Example: "  reviewgate memory " + strings.NewReplacer("ID", "M-12", "DIR", "memory/ --repo acme/shop").Replace(use)}
 		sub.Args = func(cmd *cobra.Command, given []string) error {
 			if len(given) != args {
-				return fmt.Errorf("reviewgate memory %s: %d arguments were given", use, len(given))
+				return fmt.Errorf("reviewgate memory %s: %d arguments were given; see reviewgate memory %s --help", use, len(given), strings.Fields(use)[0])
 			}
 			return nil
 		}

@@ -91,12 +91,6 @@ func (s *Set) Matching(f *pipeline.Finding, services []string) (out []*pipeline.
 	return out
 }
 
-// Matches reports whether a record is about a finding. services are the services of the finding's
-// file. It never is about a finding that no model made. To compare many, use [New].
-func Matches(fp *pipeline.FalsePositive, f *pipeline.Finding, services []string) bool {
-	return len(New([]pipeline.FalsePositive{*fp}).Matching(f, services)) > 0
-}
-
 // Like reports whether two records are about the same thing in one scope, so that the people who
 // taught them agree. Records without a rule whose titles have too few words are never alike.
 func Like(a, b *pipeline.FalsePositive) bool {

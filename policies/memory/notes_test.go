@@ -36,7 +36,7 @@ func TestNotesOn(t *testing.T) {
 		FalsePositives: pipeline.List[pipeline.FalsePositive]{
 			{Record: "M-30", Service: "api"}, {Record: "M-4", Service: "api", Globs: pipeline.List[string]{"x/**", "lib/*.go"}},
 			{Record: "M-5", Service: "web"}, {Record: "M-6", Service: "web", Globs: pipeline.List[string]{"lib/*.go", "["}},
-			{Record: "M-7"}, {Record: "M-8", Globs: pipeline.List[string]{"*.md"}}, {Record: "M-9", Service: "mail"},
+			{Record: "M-7"}, {Record: "M-8", Globs: pipeline.List[string]{"*.md"}}, {Record: "M-9", Service: "mail"}, {Record: "M-10", Blocked: true}, // what blocked is told to no model
 		},
 		Recurring: pipeline.List[pipeline.RecurringFinding]{
 			{Service: "api", Title: "rare", Severity: "critical", Frequency: 1}, {Service: "api", Title: "b", Severity: "info", Frequency: 12},

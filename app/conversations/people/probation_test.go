@@ -141,7 +141,7 @@ func (w *world) enforced(pr *ghtest.PullRequest, rule string) bool {
 // wantsLine fails unless the check's summary names the rule as one in evaluation, or does not.
 func (w *world) wantsLine(pr *ghtest.PullRequest, rule string, want bool) {
 	w.Helper()
-	line := "The rule `" + rule + "` is in evaluation, because people judged it wrong too often."
+	line := "The rule `" + rule + "` is in evaluation, because people dismissed its findings as false positives too often."
 	if summary := w.Check(pr).Summary; strings.Contains(summary, line) != want {
 		w.Errorf("the summary has the line: %t, want %t\n%s", !want, want, summary)
 	}
