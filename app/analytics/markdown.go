@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/app/render"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // maxName bounds, in characters, a name in markdown.
@@ -100,7 +101,7 @@ func (t *Table) markdown(b *strings.Builder, alone bool) {
 		}
 	}
 	if n := len(t.Rows) - len(rows); n > 0 {
-		fmt.Fprintf(b, "\nand %s\n", count(n, "more row"))
+		fmt.Fprintf(b, "\nand %s\n", plaintext.Count(n, "more row"))
 	}
 }
 

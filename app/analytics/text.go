@@ -147,7 +147,7 @@ func (t *Table) text(b *strings.Builder, alone bool) {
 		if !alone {
 			how = "--by " + string(t.By) + " has more"
 		}
-		fmt.Fprintf(b, "and %s: %s\n", count(n, "row"), how)
+		fmt.Fprintf(b, "and %s: %s\n", plaintext.Count(n, "row"), how)
 	}
 }
 
@@ -182,7 +182,7 @@ func calibrations(b *strings.Builder, all []Calibration) {
 			if bin.Judged == 0 {
 				continue
 			}
-			fmt.Fprintf(b, "  %s%s  %.1f–%.1f  %s, %s judged\n", name, strings.Repeat(" ", longest-width(name)), bin.From, bin.To, bin.Share, count(bin.Judged, "finding"))
+			fmt.Fprintf(b, "  %s%s  %.1f–%.1f  %s, %s judged\n", name, strings.Repeat(" ", longest-width(name)), bin.From, bin.To, bin.Share, plaintext.Count(bin.Judged, "finding"))
 			name = ""
 		}
 	}

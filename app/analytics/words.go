@@ -17,7 +17,7 @@ type fact struct{ about, says string }
 
 // title says what the summary is about.
 func (s *Summary) title() string {
-	of := fmt.Sprintf("%s of %s", count(s.Totals.Reviews, "review"), count(s.Totals.PullRequests, "pull request"))
+	of := fmt.Sprintf("%s of %s", plaintext.Count(s.Totals.Reviews, "review"), plaintext.Count(s.Totals.PullRequests, "pull request"))
 	if s.Since.IsZero() {
 		return of
 	}
@@ -55,14 +55,14 @@ func (t *Totals) reviews() []fact {
 			counted{"approved on GitHub against the decision", h.Approved}, counted{"requested changes against it", h.ChangesRequested})},
 	}
 	if t.AverageFixIterations != nil {
-		all = append(all, fact{"fixes", fmt.Sprintf("%.1f on average; %s failed a review", *t.AverageFixIterations, count(t.Failed, "pull request"))})
+		all = append(all, fact{"fixes", fmt.Sprintf("%.1f on average; %s failed a review", *t.AverageFixIterations, plaintext.Count(t.Failed, "pull request"))})
 	}
 	if g := t.Green; g.MedianSeconds != nil {
 		all = append(all, fact{"time to green", fmt.Sprintf("median %s, 90 %% within %s, in %s that failed the first review",
-			duration(*g.MedianSeconds), duration(*g.P90Seconds), count(g.PullRequests, "pull request"))})
+			duration(*g.MedianSeconds), duration(*g.P90Seconds), plaintext.Count(g.PullRequests, "pull request"))})
 	}
 	if n := t.Green.NotYet; n > 0 {
-		all = append(all, fact{"not yet green", count(n, "pull request") + " that failed the first review"})
+		all = append(all, fact{"not yet green", plaintext.Count(n, "pull request") + " that failed the first review"})
 	}
 	if t.CostUSD > 0 {
 		all = append(all, fact{"cost", money(t.CostUSD) + " for questions to models"})
@@ -102,7 +102,7 @@ func (s *Summary) probation() (out []string) {
 		}
 		c := &s.Probation[i]
 		out = append(out, fmt.Sprintf("The %s %s of %s was right in %d of %s in which it was judged. %s, none an author of the change, dismissed its findings as false positives.",
-			c.Kind, named(c.ID), named(c.Repository), c.Right, count(c.Judged, "pull request"), people(c.People)))
+			c.Kind, named(c.ID), named(c.Repository), c.Right, plaintext.Count(c.Judged, "pull request"), people(c.People)))
 	}
 	return out
 }
@@ -129,7 +129,7 @@ func precisions(blocking, other Precision, say func(Precision) string) (out []st
 
 // String is the precision with its interval, and of how many pull requests it is.
 func (p Precision) String() string {
-	of := fmt.Sprintf("%d of %s judged", p.Judged, count(p.Shown, "pull request"))
+	of := fmt.Sprintf("%d of %s judged", p.Judged, plaintext.Count(p.Shown, "pull request"))
 	if p.Share == nil {
 		return "too few (" + of + ")"
 	}
@@ -224,13 +224,6 @@ func money(usd float64) string {
 		return fmt.Sprintf("$%.2f", usd)
 	}
 	return fmt.Sprintf("$%.*f", max(2, min(9, 2-int(math.Floor(math.Log10(usd))))), usd)
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func width(s string) int { return utf8.RuneCountInString(s) }

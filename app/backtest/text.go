@@ -91,11 +91,11 @@ func fenced(text string) string {
 // Summary is the report in one paragraph.
 func (r *Report) Summary() string {
 	changed := r.Changed()
-	s := fmt.Sprintf("Of %s, this changes %s: %s, %s.", reviews(r.Reviews), count(changed, "decision"),
+	s := fmt.Sprintf("Of %s, this changes %s: %s, %s.", reviews(r.Reviews), plaintext.Count(changed, "decision"),
 		listed(len(r.Blocked)+r.BlockedMore, "newly blocked", r.BlockedOverridden),
 		listed(len(r.Passing)+r.PassingMore, "newly passing", r.PassingOverridden))
 	if n := r.UnknownReviews(); n > 0 {
-		s += fmt.Sprintf(" %s can't be known.", count(n, "decision"))
+		s += fmt.Sprintf(" %s can't be known.", plaintext.Count(n, "decision"))
 	}
 	return s
 }
@@ -126,13 +126,6 @@ func more(b *strings.Builder, n int) {
 	}
 }
 
-func reviews(n int) string { return count(n, "review") }
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
+func reviews(n int) string { return plaintext.Count(n, "review") }
 
 func shown(s string) string { return plaintext.Cut(plaintext.Printable(s), maxShown) }

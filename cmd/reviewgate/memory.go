@@ -177,7 +177,7 @@ func (f *memoryFlags) list(cmd *cobra.Command, _ []string) error {
 		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 		for i := range all {
 			r := listed(&all[i])
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.ID, r.State, r.Scope(), r.What(), fmt.Sprintf("%d hits", r.Hits))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.ID, r.State, r.Scope(), r.What(), plaintext.Count(r.Hits, "hit"))
 		}
 		if err := w.Flush(); err != nil {
 			return err
@@ -377,7 +377,7 @@ func (f *memoryFlags) export(cmd *cobra.Command, args []string) error {
 		if err := writeExport(args[0], files); err != nil {
 			return unfinished(err)
 		}
-		return put(cmd, fmt.Sprintf("%d files written\n", len(files)))
+		return put(cmd, plaintext.Count(len(files), "file")+" written\n")
 	})
 }
 
@@ -420,7 +420,7 @@ func (f *memoryFlags) imported(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	return put(cmd, fmt.Sprintf("%d records proposed, %d known already; %d patterns\n", answer.Proposed, answer.Known, answer.Patterns))
+	return put(cmd, fmt.Sprintf("%s proposed, %d known already; %s\n", plaintext.Count(answer.Proposed, "record"), answer.Known, plaintext.Count(answer.Patterns, "pattern")))
 }
 
 // readExport reads the files of an export.

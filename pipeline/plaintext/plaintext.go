@@ -3,6 +3,7 @@
 package plaintext
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -64,4 +65,12 @@ func Printable(s string) string {
 		}
 		return r
 	}, s))
+}
+
+// Count returns a number with what it counts, a noun whose plural ends in s: "1 review", "2 reviews".
+func Count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
