@@ -63,8 +63,9 @@ chaos: ## kill servers KILLS times at work, then have GitHub fail; SEED plays a 
 	go test ./app/harness -run TestTrouble -v -count 1 -timeout 20m -args -database postgres -pulls 50 -trouble 1m -seed $(SEED) -patience 6m
 
 .PHONY: load
-load: ## a burst of 2,000 webhooks, and two replicas against one
+load: ## a burst of 2,000 webhooks, the same while the API is flooded, and two replicas against one
 	go test ./app/harness -run TestLoad -v -count 1 -timeout 20m -args -database sqlite -hooks 2000 -pulls 200
+	go test ./app/harness -run TestFlood -v -count 1 -timeout 20m -args -database sqlite -hooks 2000 -pulls 200
 	go test ./app/harness -run TestReplicas -v -count 1 -timeout 20m -args -pulls 100
 
 .PHONY: idle

@@ -19,6 +19,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/agents/model"
+	"github.com/reviewgate/reviewgate/app/api"
 	"github.com/reviewgate/reviewgate/app/gh"
 	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/internal/telemetry"
@@ -59,6 +60,8 @@ type Options struct {
 	// QuarantineSteps and QuarantineFor are passed to review.Options.
 	QuarantineSteps []time.Duration
 	QuarantineFor   time.Duration
+	// SessionJoin and SessionMinute are passed to review.Remote.
+	SessionJoin, SessionMinute time.Duration
 	// RetryBase, LeaseTTL, ScanInterval and TellWait are passed to review.Options.
 	RetryBase, LeaseTTL, ScanInterval, TellWait time.Duration
 	// Memory is how much memory this process may take, in bytes. The default is the
@@ -74,6 +77,7 @@ type App struct {
 	queue    *store.Queue
 	client   *gh.Client
 	service  *review.Service
+	api      *api.API
 	metrics  *telemetry.Metrics
 	tracer   *telemetry.Tracer
 	listener net.Listener
@@ -124,7 +128,7 @@ func (a *App) buildService(ctx context.Context, beside bool) (err error) {
 	}
 	loader := config.NewLoader(64)
 	a.tracer = telemetry.NewTracer(a.settings.Traces, a.options.Version, a.options.Log)
-	a.metrics = telemetry.New(telemetry.Options{Version: a.options.Version, Agents: a.agents(loader), Jobs: jobKinds(), Depth: a.depth})
+	a.metrics = telemetry.New(telemetry.Options{Version: a.options.Version, Agents: a.agents(loader), Jobs: jobKinds(), Routes: api.Routes(), Depth: a.depth})
 	if a.client, err = gh.New(gh.Config{
 		AppID: a.settings.AppID, PrivateKey: a.settings.PrivateKey,
 		V3URL: a.settings.V3URL, V4URL: a.settings.V4URL, WebURL: a.settings.WebURL,
@@ -132,9 +136,7 @@ func (a *App) buildService(ctx context.Context, beside bool) (err error) {
 	}); err != nil {
 		return fmt.Errorf("make the GitHub client: %w", err)
 	}
-	key := hmac.New(sha256.New, a.settings.PrivateKey)
-	key.Write([]byte("digests of secrets"))
-	runner, err := run.NewRunner(run.Config{Key: key.Sum(nil), Version: a.options.Version, Now: time.Now, Agents: a.options.Agents, Engines: a.options.Engines})
+	runner, err := run.NewRunner(run.Config{Key: a.derived("digests of secrets"), Version: a.options.Version, Now: time.Now, Agents: a.options.Agents, Engines: a.options.Engines})
 	if err != nil {
 		return fmt.Errorf("make the pipeline: %w", err)
 	}
@@ -144,6 +146,10 @@ func (a *App) buildService(ctx context.Context, beside bool) (err error) {
 		giveBack()
 	}
 	models, err := openModels(a.settings)
+	if err != nil {
+		return err
+	}
+	remote, err := a.remote()
 	if err != nil {
 		return err
 	}
@@ -160,7 +166,8 @@ func (a *App) buildService(ctx context.Context, beside bool) (err error) {
 		},
 		Person: personHash(a.settings.PrivateKey), Retention: a.settings.Retention, LogRetention: a.settings.AnalyticsRetention, Memory: a.memory.Bytes, TellWait: a.options.TellWait,
 		RetryBase: a.options.RetryBase, LeaseTTL: a.options.LeaseTTL, ScanInterval: a.options.ScanInterval,
-		Apart: apart, QuarantineSteps: a.options.QuarantineSteps, QuarantineFor: a.options.QuarantineFor,
+		Remote: remote,
+		Apart:  apart, QuarantineSteps: a.options.QuarantineSteps, QuarantineFor: a.options.QuarantineFor,
 	})
 	return err
 }
@@ -178,6 +185,9 @@ func (a *App) buildServer(ctx context.Context) (err error) {
 		return fmt.Errorf("make the webhook handler: %w", err)
 	}
 	a.service.Change(func(o *review.Options) { o.TakeIn = hook.TakeIn })
+	if err := a.buildAPI(); err != nil {
+		return fmt.Errorf("make the API: %w", err)
+	}
 	var lc net.ListenConfig
 	if a.listener, err = lc.Listen(ctx, "tcp", a.settings.Addr); err != nil {
 		return fmt.Errorf("listen on %s (%s): %w", a.settings.Addr, keyAddr, err)
@@ -190,9 +200,12 @@ func (a *App) buildServer(ctx context.Context) (err error) {
 		IdleTimeout:       2 * time.Minute,
 		ErrorLog:          stdlog.New(httpTrouble{a.options.Log}, "", 0),
 	}
+	a.server.RegisterOnShutdown(a.api.Drain)
 	if path, ok := socketOf(a.settings.DatabaseURL); ok {
-		if a.control, err = listenControl(ctx, path, a.backfill, a.changeMemory); err != nil {
-			a.options.Log.Warn().Err(err).Str("socket", path).Msg("reviewgate backfill and memory can't reach this server")
+		if a.control, err = listenControl(ctx, path, map[string]http.HandlerFunc{
+			pathBackfill: a.backfill, pathMemory: a.changeMemory, pathTokens: a.changeTokens,
+		}); err != nil {
+			a.options.Log.Warn().Err(err).Str("socket", path).Msg("reviewgate backfill, memory and token can't reach this server")
 		}
 	}
 	return nil
@@ -205,6 +218,13 @@ func openModels(s Settings) (*model.Server, error) {
 		return nil, fmt.Errorf("read the server's config: %s", config.FormatProblem(problems[0]))
 	}
 	return model.Open(cfg.Settings.ModelEndpoints, s.Dial, func(name string) string { return s.ModelKeys[name] })
+}
+
+// derived returns a key for one purpose, which only this server's App can make.
+func (a *App) derived(purpose string) []byte {
+	key := hmac.New(sha256.New, a.settings.PrivateKey)
+	key.Write([]byte(purpose))
+	return key.Sum(nil)
 }
 
 // personHash returns a function that hashes accounts with a key that only the server has, by id or,
@@ -291,6 +311,7 @@ func (a *App) Run(ctx context.Context) error {
 	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	var watch sync.WaitGroup
 	watch.Go(func() { a.watchRefusals(watching) })
+	watch.Go(func() { a.service.Sessions.Run(watching) })
 	defer watch.Wait()
 	defer stopWatching()
 	if err := a.queue.Start(context.WithoutCancel(ctx)); err != nil {

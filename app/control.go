@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,8 +33,9 @@ func socketOf(databaseURL string) (path string, ok bool) {
 const (
 	// controlTimeout bounds one request, which waits for GitHub once.
 	controlTimeout = time.Minute
-	// maxControl bounds a request and its answer, in bytes.
+	// maxControl bounds a request, and maxAnswer the server's answer, in bytes.
 	maxControl = 64 << 10
+	maxAnswer  = 4 << 20
 	// pathBackfill accepts a backfillAsk.
 	pathBackfill = "/backfill"
 )
@@ -92,7 +94,7 @@ type control struct {
 
 // listenControl creates the socket. It replaces a socket that a killed server left behind:
 // this server holds the lock on the database, so no other server listens there.
-func listenControl(ctx context.Context, path string, backfill, memory http.HandlerFunc) (*control, error) {
+func listenControl(ctx context.Context, path string, handlers map[string]http.HandlerFunc) (*control, error) {
 	// The socket is created in a private directory, so that others can never open it.
 	dir := path + ".new"
 	if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o700)); err != nil {
@@ -116,8 +118,9 @@ func listenControl(ctx context.Context, path string, backfill, memory http.Handl
 		return nil, fmt.Errorf("make the socket: %w", err)
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST "+pathBackfill, backfill)
-	mux.HandleFunc("POST "+pathMemory, memory)
+	for path, handle := range handlers {
+		mux.HandleFunc("POST "+path, handle)
+	}
 	return &control{path: path, listener: l, server: &http.Server{
 		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: controlTimeout + 10*time.Second,
 	}}, nil
@@ -149,6 +152,11 @@ func (a *App) backfill(w http.ResponseWriter, r *http.Request) {
 			answer.Kind, answer.RetryAfter = host.Kind, host.RetryAfter
 		}
 	}
+	a.tell(w, answer)
+}
+
+// tell answers a command.
+func (a *App) tell(w http.ResponseWriter, answer any) {
 	w.Header().Set("Content-Type", "application/json")
 	if err := json.NewEncoder(w).Encode(answer); err != nil {
 		a.options.Log.Warn().Err(err).Msg("a command was not answered")
@@ -192,22 +200,9 @@ func (c *controlClient) close() { c.http.CloseIdleConnections() }
 
 // Backfill asks the server to request the review.
 func (c *controlClient) Backfill(ctx context.Context, p ports.OpenPull, shared, dry bool) (asked bool, err error) {
-	text, err := json.Marshal(backfillAsk{Pull: p, Shared: shared, Dry: dry})
-	if err != nil {
-		return false, fmt.Errorf("write the request: %w", err)
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://server"+pathBackfill, strings.NewReader(string(text)))
-	if err != nil {
-		return false, err
-	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return false, fmt.Errorf("ask the server: %w", err)
-	}
-	defer resp.Body.Close()
 	var answer backfillAnswer
-	if err := json.NewDecoder(io.LimitReader(resp.Body, maxControl)).Decode(&answer); err != nil || resp.StatusCode != http.StatusOK {
-		return false, errors.Join(fmt.Errorf("the server answered %s", resp.Status), err)
+	if err := c.ask(ctx, pathBackfill, backfillAsk{Pull: p, Shared: shared, Dry: dry}, &answer); err != nil {
+		return false, err
 	}
 	switch {
 	case answer.Kind != "":
@@ -216,4 +211,25 @@ func (c *controlClient) Backfill(ctx context.Context, p ports.OpenPull, shared, 
 		return false, errors.New(answer.Error)
 	}
 	return answer.Asked, nil
+}
+
+// ask sends what a command asks for, and decodes the server's answer.
+func (c *controlClient) ask(ctx context.Context, path string, ask, answer any) error {
+	text, err := json.Marshal(ask)
+	if err != nil {
+		return fmt.Errorf("write the request: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://server"+path, bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return fmt.Errorf("ask the server: %w", err)
+	}
+	defer resp.Body.Close()
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(answer); err != nil || resp.StatusCode != http.StatusOK {
+		return errors.Join(fmt.Errorf("the server answered %s", resp.Status), err)
+	}
+	return nil
 }

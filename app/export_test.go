@@ -17,4 +17,6 @@ const MaxControl = maxControl
 func (c *controlClient) Close()             { c.close() }
 func (c *controlClient) HTTP() *http.Client { return c.http }
 
+func (a *App) Waits() int { return a.api.Waiting() }
+
 func (a *App) ErrorLog() *stdlog.Logger { return a.server.ErrorLog }

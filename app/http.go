@@ -9,6 +9,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/rs/zerolog"
+
+	"github.com/reviewgate/reviewgate/app/api"
 )
 
 // HookPath is where GitHub sends its webhooks.
@@ -17,6 +19,7 @@ const HookPath = "/api/github/hook"
 func (a *App) routes(hook http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(HookPath, hook)
+	mux.Handle(api.Path, a.api)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { text(w, http.StatusOK, "alive") })
 	mux.HandleFunc("GET /readyz", a.ready)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(a.metrics.Registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))

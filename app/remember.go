@@ -1,12 +1,10 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 
@@ -91,30 +89,14 @@ func (a *App) changeMemory(w http.ResponseWriter, r *http.Request) {
 		var refused *memory.RefusedError
 		answer.Error, answer.Refused = err.Error(), errors.As(err, &refused)
 	}
-	w.Header().Set("Content-Type", "application/json")
-	if err := json.NewEncoder(w).Encode(answer); err != nil {
-		a.options.Log.Warn().Err(err).Msg("a command was not answered")
-	}
+	a.tell(w, answer)
 }
 
 // changeMemory has the server make a change.
 func (c *controlClient) changeMemory(ctx context.Context, ask memory.Ask) (none memory.Answer, err error) {
-	text, err := json.Marshal(ask)
-	if err != nil {
-		return none, fmt.Errorf("write the request: %w", err)
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://server"+pathMemory, bytes.NewReader(text))
-	if err != nil {
-		return none, err
-	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return none, fmt.Errorf("ask the server: %w", err)
-	}
-	defer resp.Body.Close()
 	var answer memoryAnswer
-	if err := json.NewDecoder(io.LimitReader(resp.Body, maxControl)).Decode(&answer); err != nil || resp.StatusCode != http.StatusOK {
-		return none, errors.Join(fmt.Errorf("the server answered %s", resp.Status), err)
+	if err := c.ask(ctx, pathMemory, ask, &answer); err != nil {
+		return none, err
 	}
 	if answer.Refused {
 		return none, &memory.RefusedError{Why: answer.Error}

@@ -1,10 +1,12 @@
 package app
 
 import (
+	"cmp"
 	"crypto/rsa"
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"path/filepath"
 	"regexp"
@@ -12,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/golang-jwt/jwt/v4"
 	"github.com/rs/zerolog"
@@ -47,6 +50,15 @@ type Settings struct {
 	// ModelKeys are the API keys of the language models in Config, by the names
 	// of their variables.
 	ModelKeys map[string]string
+	// ReviewerSecrets are the secrets by which requests to remote reviewers and their answers are
+	// signed, by the agents' ids. That of the escalation webhook has the empty id.
+	ReviewerSecrets map[string]string
+	// PublicURL is where the server is reached from outside: a scheme, a host and maybe a port,
+	// without a trailing slash. Remote reviewers send answers there, and it is the audience of OIDC
+	// tokens. It is empty if it was not set; Config then has no remote reviewers.
+	PublicURL string
+	// OIDCIssuer issues the tokens of GitHub Actions. It is empty if those are not accepted.
+	OIDCIssuer string
 	// Dial connects to the language models. It is needed only if Config names any.
 	Dial model.Dial `json:"-"`
 
@@ -84,6 +96,8 @@ const (
 	keySweep          = "REVIEWGATE_SWEEP_INTERVAL"
 	keyRetention      = "REVIEWGATE_RETENTION"
 	keyLogs           = "REVIEWGATE_ANALYTICS_RETENTION"
+	keyPublicURL      = "REVIEWGATE_PUBLIC_URL"
+	keyOIDCIssuer     = "REVIEWGATE_OIDC_ISSUER"
 	keyAnthropic      = "ANTHROPIC_API_KEY"
 	keyOpenAI         = "OPENAI_API_KEY"
 
@@ -97,7 +111,8 @@ const (
 
 var keys = []string{
 	keyAppID, keyPrivateKey, keyPrivateKeyFile, keyWebhookSecret, keyV3URL, keyV4URL, keyWebURL,
-	keyAddr, keyDatabaseURL, keyConfigDir, keyShadowConfig, keyLogLevel, keyLogFormat, keyDeliveryLog, keySweep, keyRetention, keyLogs, keyAnthropic, keyOpenAI,
+	keyAddr, keyDatabaseURL, keyConfigDir, keyShadowConfig, keyLogLevel, keyLogFormat, keyDeliveryLog, keySweep, keyRetention, keyLogs,
+	keyPublicURL, keyOIDCIssuer, keyAnthropic, keyOpenAI,
 	keyOTLP, keyOTLPTraces, keyOTLPHeaders, keyOTLPProtocol, keyOTELService,
 }
 
@@ -136,7 +151,9 @@ func LoadSettings(getenv func(string) string, file string, dial model.Dial) (Set
 		Traces: r.traces(),
 	}
 	s.V3URL, s.V4URL, s.WebURL = r.github()
+	s.PublicURL, s.OIDCIssuer = r.publicURL(), r.oidcIssuer(s.WebURL)
 	s.ModelKeys, s.Dial = r.modelKeys(s.Config, dial), dial
+	s.ReviewerSecrets = r.reviewerSecrets(s.Config, s.PublicURL)
 	if len(r.problems) > 0 {
 		return Settings{}, &SettingsError{Problems: r.problems}
 	}
@@ -442,6 +459,115 @@ func (r *settingsReader) modelKeys(layer config.Layer, dial model.Dial) map[stri
 		}
 	}
 	return keys
+}
+
+// minReviewerSecret is how many characters the secret of a remote reviewer has at least.
+const minReviewerSecret = 16
+
+// reviewerSecrets reads the secrets of all remote reviewers that the server's config names, and of its
+// escalation webhook. It reads them also for agents that are off, because a repository may switch
+// these on.
+func (r *settingsReader) reviewerSecrets(layer config.Layer, publicURL string) map[string]string {
+	cfg, problems := config.Load(layer)
+	if len(problems) > 0 {
+		return nil // config has reported them
+	}
+	secrets := map[string]string{}
+	read := func(id, of string, to *config.Receiver) {
+		switch v := r.get(to.SecretEnv); {
+		case slices.Contains(keys, to.SecretEnv):
+			r.problem("%s: secret_env of %s is %s, which is a setting of the server: name a variable for this secret alone", keyConfigDir, of, to.SecretEnv)
+		case v == "":
+			r.problem("%s is missing: set it to the secret of %s", to.SecretEnv, of)
+		case utf8.RuneCountInString(v) < minReviewerSecret:
+			r.problem("%s is too short: the secret of %s needs at least %d characters, such as what openssl rand -hex 32 prints", to.SecretEnv, of, minReviewerSecret)
+		default:
+			secrets[id] = v
+		}
+	}
+	remote := ""
+	for i := range cfg.Agents {
+		if a := &cfg.Agents[i]; a.Kind == config.KindWebhook {
+			remote = cmp.Or(remote, a.ID)
+			read(a.ID, fmt.Sprintf("the agent %q", a.ID), &a.Webhook.Receiver)
+		}
+	}
+	if to := cfg.Settings.EscalationWebhook; to != nil {
+		read("", "the escalation_webhook", to)
+	}
+	if remote != "" && publicURL == "" && r.get(keyPublicURL) == "" {
+		r.problem("%s is missing: the agent %q sends its answers there, so set it to a URL such as %s", keyPublicURL, remote, examplePublic)
+	}
+	if len(secrets) == 0 {
+		return nil
+	}
+	return secrets
+}
+
+const examplePublic = "https://reviewgate.example.com"
+
+// publicURL reads where the server is reached from outside.
+func (r *settingsReader) publicURL() string {
+	v := strings.TrimSuffix(r.get(keyPublicURL), "/")
+	if v == "" {
+		return ""
+	}
+	u, err := url.Parse(v)
+	switch {
+	case err != nil || u.Hostname() == "" || !isSafe(u):
+		r.problem("%s is %s: write an https URL such as %s; http is only for this machine", keyPublicURL, shown(v), examplePublic)
+	case u.User != nil || u.Path != "" || u.RawQuery != "" || u.ForceQuery || strings.Contains(v, "#"):
+		r.problem("%s holds more than a host and a port: write one such as %s", keyPublicURL, examplePublic)
+	default:
+		return v
+	}
+	return ""
+}
+
+// isSafe reports whether a URL is encrypted or leads to this machine.
+func isSafe(u *url.URL) bool {
+	host := u.Hostname()
+	addr, err := netip.ParseAddr(host)
+	return u.Scheme == "https" || u.Scheme == "http" && (host == "localhost" || err == nil && addr.IsLoopback())
+}
+
+// githubIssuer issues the tokens of GitHub Actions at github.com.
+const githubIssuer = "https://token.actions.githubusercontent.com"
+
+// oidcIssuer reads who issues the tokens of GitHub Actions. Unless it is set, it follows from the web
+// page of GitHub.
+func (r *settingsReader) oidcIssuer(web string) string {
+	switch v := strings.TrimSuffix(r.get(keyOIDCIssuer), "/"); v {
+	case "":
+		return issuerOf(web)
+	case "off":
+		return ""
+	default:
+		u, err := url.Parse(v)
+		if err != nil || u.Hostname() == "" || !isSafe(u) || u.User != nil || u.RawQuery != "" || u.ForceQuery || strings.Contains(v, "#") {
+			r.problem("%s is %s: write an https URL such as %s, or off", keyOIDCIssuer, shown(v), "https://github.example.com/_services/token")
+			return ""
+		}
+		return v
+	}
+}
+
+// issuerOf returns who issues the tokens of GitHub Actions of a GitHub, by the address of its page.
+func issuerOf(web string) string {
+	u, err := url.Parse(web)
+	if err != nil {
+		return "" // r.github has reported it
+	}
+	switch host := strings.ToLower(u.Host); {
+	case host == "github.com":
+		return githubIssuer
+	case strings.HasSuffix(host, ".ghe.com"):
+		return "https://token.actions." + host
+	case isSafe(u):
+		return u.Scheme + "://" + host + "/_services/token"
+	default:
+		return "https://" + host + "/_services/token"
+	}
 }
 
 // duration reads an interval. With less than a second the server would do nothing

@@ -44,6 +44,7 @@ func TestSettingsFromTheEnvironment(t *testing.T) {
 		keyAppID: "42", keyPrivateKey: strings.ReplaceAll(key, "\n", `\n`), keyWebhookSecret: "new, old",
 		keyV3URL: "https://ghe.test/api/v3", keyAddr: "0.0.0.0:9000", keyLogLevel: "debug", keyLogFormat: "Text",
 		keyDatabaseURL: "postgres://rg:pw@db/reviewgate", keySweep: "90m", keyRetention: "30d", keyLogs: "365d",
+		keyPublicURL: "https://reviewgate.ghe.test:8443/",
 	}, "")
 	if err != nil {
 		t.Fatal(err)
@@ -53,6 +54,7 @@ func TestSettingsFromTheEnvironment(t *testing.T) {
 		V3URL: "https://ghe.test/api/v3/", V4URL: "https://ghe.test/api/graphql", WebURL: "https://ghe.test",
 		Addr: "0.0.0.0:9000", DatabaseURL: "postgres://rg:pw@db/reviewgate", LogLevel: zerolog.DebugLevel, LogFormat: LogText,
 		DeliveryLogInterval: 5 * time.Minute, SweepInterval: 90 * time.Minute, Retention: 30 * day, AnalyticsRetention: 365 * day,
+		PublicURL: "https://reviewgate.ghe.test:8443", OIDCIssuer: "https://ghe.test/_services/token",
 	}
 	s.PrivateKey = bytes.TrimSpace(s.PrivateKey)
 	if diff := cmp.Diff(want, s); diff != "" {
@@ -326,6 +328,122 @@ func TestBrokenConfigOfTheServer(t *testing.T) {
 	good[keyShadowConfig] = dir
 	if _, err := load(good, ""); !IsSettingsError(err) || !strings.Contains(err.Error(), keyShadowConfig+": "+filepath.Join(dir, "review-settings.json:2:3: /modus: ")) {
 		t.Errorf("broken shadow config: %v", err)
+	}
+}
+
+// remoteConfig is a directory with the server's config: a remote reviewer that is off, and an
+// escalation webhook, each with its variable.
+func remoteConfig(t *testing.T, reviewer, escalation string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		config.FileAgents:   `[{"id": "remote", "enabled": false, "name": "R", "kind": "webhook", "description": "d", "webhook": {"url": "https://r.test/", "secret_env": "` + reviewer + `"}}]`,
+		config.FileSettings: `{"escalation_webhook": {"url": "https://e.test/", "secret_env": "` + escalation + `"}}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// The secrets of remote reviewers come from the variables that the config names. The start says which
+// of them can't be used, and never what they hold.
+func TestSecretsOfRemoteReviewers(t *testing.T) {
+	t.Parallel()
+	const first, second = "0123456789abcdef", "éééééééééééééééé"
+	key, dir := privateKey(t), remoteConfig(t, "REVIEWER_SECRET", "_ESCALATION")
+	base := func(more map[string]string) map[string]string {
+		env := map[string]string{keyAppID: "42", keyPrivateKey: key, keyWebhookSecret: "0123456789abcdefg", keyConfigDir: dir, keyPublicURL: "http://127.0.0.1:8080"}
+		maps.Copy(env, more)
+		return env
+	}
+	s, err := load(base(map[string]string{"REVIEWER_SECRET": first, "_ESCALATION": second}), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"remote": first, "": second}, s.ReviewerSecrets); diff != "" {
+		t.Error(diff)
+	}
+	for name, tt := range map[string]struct {
+		env  map[string]string
+		want []string
+	}{
+		"none": {nil, []string{
+			`REVIEWER_SECRET is missing: set it to the secret of the agent "remote"`,
+			`_ESCALATION is missing: set it to the secret of the escalation_webhook`,
+		}},
+		"short ones": {map[string]string{"REVIEWER_SECRET": "hunter2hunter2h", "_ESCALATION": " hunter2        "}, []string{
+			`REVIEWER_SECRET is too short: the secret of the agent "remote" needs at least 16 characters, such as what openssl rand -hex 32 prints`,
+			`_ESCALATION is too short: the secret of the escalation_webhook needs at least 16 characters, such as what openssl rand -hex 32 prints`,
+		}},
+		"the server's own": {map[string]string{keyConfigDir: remoteConfig(t, keyWebhookSecret, "_ESCALATION"), "_ESCALATION": second}, []string{
+			`REVIEWGATE_CONFIG_DIR: secret_env of the agent "remote" is GITHUB_APP_WEBHOOK_SECRET, which is a setting of the server: name a variable for this secret alone`,
+		}},
+		"no address": {map[string]string{"REVIEWER_SECRET": first, "_ESCALATION": second, keyPublicURL: ""}, []string{
+			`REVIEWGATE_PUBLIC_URL is missing: the agent "remote" sends its answers there, so set it to a URL such as https://reviewgate.example.com`,
+		}},
+	} {
+		_, err := load(base(tt.env), "")
+		var wrong *SettingsError
+		if !errors.As(err, &wrong) {
+			t.Errorf("%s: error %v", name, err)
+			continue
+		}
+		if diff := cmp.Diff(tt.want, wrong.Problems); diff != "" {
+			t.Errorf("%s: problems (-want +got):\n%s", name, diff)
+		}
+		if strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: the error shows a secret: %v", name, err)
+		}
+	}
+}
+
+func TestPublicURLAndIssuer(t *testing.T) {
+	t.Parallel()
+	key := privateKey(t)
+	try := func(env map[string]string) (Settings, error) {
+		all := map[string]string{keyAppID: "42", keyPrivateKey: key, keyWebhookSecret: "s"}
+		maps.Copy(all, env)
+		return load(all, "")
+	}
+	for v, want := range map[string]string{
+		"": "", "https://rg.test": "https://rg.test", "https://rg.test:8443/": "https://rg.test:8443",
+		"http://localhost:8080": "http://localhost:8080", "http://127.0.0.1:8080": "http://127.0.0.1:8080", "http://[::1]:1": "http://[::1]:1",
+	} {
+		if s, err := try(map[string]string{keyPublicURL: v}); err != nil || s.PublicURL != want {
+			t.Errorf("%q: %q, %v", v, s.PublicURL, err)
+		}
+	}
+	const noURL, more = `write an https URL such as https://reviewgate.example.com; http is only for this machine`, `holds more than a host and a port: write one such as https://reviewgate.example.com`
+	for v, want := range map[string]string{
+		"rg.test": noURL, "http://rg.test": noURL, "http://10.0.0.1": noURL, "ftp://rg.test": noURL, "https://": noURL,
+		"https://rg.test/path": more, "https://me:hunter2@rg.test": more, "https://rg.test?a=hunter2": more, "https://rg.test?": more, "https://rg.test#": more,
+	} {
+		_, err := try(map[string]string{keyPublicURL: v})
+		if !IsSettingsError(err) || !strings.Contains(err.Error(), keyPublicURL) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", v, err)
+		}
+	}
+	for _, tt := range []struct{ v3, v, want string }{
+		{"", "", "https://token.actions.githubusercontent.com"},
+		{"https://api.octo.ghe.com/", "", "https://token.actions.octo.ghe.com"},
+		{"https://GHE.test:8443/api/v3/", "", "https://ghe.test:8443/_services/token"},
+		{"http://ghe.test/api/v3/", "", "https://ghe.test/_services/token"},
+		{"http://127.0.0.1:1/api/v3/", "", "http://127.0.0.1:1/_services/token"},
+		{"", "off", ""},
+		{"https://ghe.test/api/v3/", "https://token.actions.githubusercontent.com/acme/", "https://token.actions.githubusercontent.com/acme"},
+		{"", "http://127.0.0.1:1/x", "http://127.0.0.1:1/x"},
+	} {
+		if s, err := try(map[string]string{keyV3URL: tt.v3, keyOIDCIssuer: tt.v}); err != nil || s.OIDCIssuer != tt.want {
+			t.Errorf("%+v: %q, %v", tt, s.OIDCIssuer, err)
+		}
+	}
+	for _, v := range []string{"on", "http://ghe.test/_services/token", "https://me:hunter2@ghe.test", "https://ghe.test/?a=hunter2", "https://ghe.test/?", "https://ghe.test/#a"} {
+		_, err := try(map[string]string{keyOIDCIssuer: v})
+		if !IsSettingsError(err) || !strings.Contains(err.Error(), keyOIDCIssuer) || !strings.Contains(err.Error(), "write an https URL such as https://github.example.com/_services/token, or off") || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", v, err)
+		}
 	}
 }
 

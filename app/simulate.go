@@ -7,6 +7,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/reviewgate/reviewgate/app/gh"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/app/review"
@@ -40,23 +41,29 @@ func Simulate(ctx context.Context, settings Settings, s Simulation) (run.Outcome
 		return run.Outcome{}, render.Links{}, err
 	}
 	defer client.Close()
-	repo, err := client.Find(ctx, s.Owner, s.Name)
-	switch {
-	case isMissing(err):
-		err = &InputError{fmt.Errorf("the App is not installed on %s/%s, or there is no such repository: install it there, or name another: %w", s.Owner, s.Name, err)}
-	case err == nil && repo.Suspended:
-		err = &InputError{fmt.Errorf("the App's installation on %s/%s is suspended: an owner can unsuspend it on the installation's page", s.Owner, s.Name)}
-	}
+	t, err := findRepository(ctx, client, s.Owner, s.Name)
 	if err != nil {
 		return run.Outcome{}, render.Links{}, err
 	}
-	t := repo.Target
 	t.Number = s.Number
 	outcome, err := dry.Review(ctx, t, review.DryOptions{Repository: s.Repository, Trigger: "reviewgate simulate", Progress: s.Progress})
 	if isMissing(err) {
 		err = &InputError{fmt.Errorf("%s/%s has no pull request #%d that the App can read: %w", t.Owner, t.Name, t.Number, err)}
 	}
 	return outcome, render.Links{WebURL: settings.WebURL, Repository: t.Owner + "/" + t.Name}, err
+}
+
+// findRepository looks up a repository that a command names. It returns an *InputError if the App
+// can't use it.
+func findRepository(ctx context.Context, client *gh.Client, owner, name string) (ports.Target, error) {
+	repo, err := client.Find(ctx, owner, name)
+	switch {
+	case isMissing(err):
+		return ports.Target{}, &InputError{fmt.Errorf("the App is not installed on %s/%s, or there is no such repository: install it there, or name another: %w", owner, name, err)}
+	case err == nil && repo.Suspended:
+		return ports.Target{}, &InputError{fmt.Errorf("the App's installation on %s/%s is suspended: an owner can unsuspend it on the installation's page", owner, name)}
+	}
+	return repo.Target, err
 }
 
 func isMissing(err error) bool {

@@ -23,9 +23,14 @@ type Agent struct {
 	// Scanning is for KindCodeScanning only.
 	Scanning *ScanSources `json:"scanning,omitempty"`
 	// LLM is for KindLLM only.
-	LLM   *ModelReview `json:"llm,omitempty"`
-	Mode  string       `json:"mode,omitempty"` // ModeEnforce (default) or ModeEvaluate
-	Final bool         `json:"final"`
+	LLM *ModelReview `json:"llm,omitempty"`
+	// Webhook is for KindWebhook only.
+	Webhook *RemoteReviewer `json:"webhook,omitempty"`
+	// Session says that the agent is a reviewer of sessions: it is asked in each cycle, and its verdict
+	// counts in the four rules. It is for KindLLM and KindWebhook. Default false.
+	Session bool   `json:"session,omitempty"`
+	Mode    string `json:"mode,omitempty"` // ModeEnforce (default) or ModeEvaluate
+	Final   bool   `json:"final"`
 }
 
 // The scales on which an agent's rules grade.
@@ -41,6 +46,7 @@ const (
 	KindReport       = "report"        // reads review reports
 	KindCodeScanning = "code-scanning" // takes in findings of other Apps on the head
 	KindLLM          = "llm"           // asks a language model
+	KindWebhook      = "webhook"       // asks a remote reviewer
 )
 
 // Kind is a kind of agent, with everything that config and pipeline need to know about it.
@@ -54,6 +60,8 @@ type Kind struct {
 	// TakesIn says that the findings come from others who looked at the change. An agent of the
 	// kind does not look at files itself.
 	TakesIn bool
+	// Session says that agents of the kind can be reviewers of sessions.
+	Session bool
 
 	section section
 }
@@ -79,7 +87,8 @@ var kinds = []Kind{
 	{Name: KindSecrets, FactsAlone: true},
 	{Name: KindReport, TakesIn: true, section: reportsSection},
 	{Name: KindCodeScanning, TakesIn: true, section: scanningSection},
-	{Name: KindLLM, HasRules: true, FactsAlone: true, section: llmSection},
+	{Name: KindLLM, HasRules: true, FactsAlone: true, Session: true, section: llmSection},
+	{Name: KindWebhook, Session: true, section: webhookSection},
 }
 
 // Kinds lists the kinds of agent.
@@ -96,11 +105,13 @@ func kindNamed(name string) Kind {
 	return kinds[i]
 }
 
-// kindNames lists the names of the kinds as text.
-func kindNames() string {
-	names := make([]string, len(kinds))
-	for i, k := range kinds {
-		names[i] = k.Name
+// kindNames lists the kinds of agent that a layer may define, as text.
+func kindNames(layer string) string {
+	var names []string
+	for _, k := range kinds {
+		if k.Name != KindWebhook || layer == LayerServer {
+			names = append(names, k.Name)
+		}
 	}
 	return choices(names)
 }
@@ -127,6 +138,7 @@ func (t *trial) checkAgent(e *entry) {
 			s.check(t, e)
 		}
 	}
+	t.checkSession(e)
 	stands := map[string]string{
 		pipeline.GapDetector: "the search for gaps in the config",
 		pipeline.Matcher:     "the comparison of findings",

@@ -67,7 +67,10 @@ func TestKindsAgreeWithTheSchema(t *testing.T) {
 }
 
 func TestKindsInWords(t *testing.T) {
-	if names := kindNames(); !strings.HasPrefix(names, "rules, secrets, ") || strings.Count(names, ", ") != len(kinds)-2 || !strings.HasSuffix(names, " or "+kinds[len(kinds)-1].Name) {
+	if names := kindNames(LayerServer); !strings.HasPrefix(names, "rules, secrets, ") || strings.Count(names, ", ") != len(kinds)-2 || !strings.HasSuffix(names, "llm or webhook") {
+		t.Error(names)
+	}
+	if names := kindNames(LayerRepository); !strings.HasSuffix(names, "code-scanning or llm") {
 		t.Error(names)
 	}
 }

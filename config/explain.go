@@ -42,13 +42,15 @@ func (s *schemaSet) explain(e *jsonschema.ValidationError, root *jsontree.Node, 
 		}
 		p.of(n, fmt.Sprintf("%s is %s, but must be %s", field, typeWords[k.Got], choices(words(k.Want))), typeRemedies[k.Want[0]])
 	case *kind.Enum:
+		remedy := "use " + choices(values(k.Want))
 		if schema["title"] == "kind of agent" {
 			if problem, remedy := refusedKind(k.Got, p.layer); problem != "" {
 				p.of(n, problem, remedy)
 				return
 			}
+			remedy = "use " + kindNames(p.layer)
 		}
-		p.of(n, fmt.Sprintf("%s is not %s", shownValue(k.Got), article(noun(schema, "value of "+field))), "use "+choices(values(k.Want)))
+		p.of(n, fmt.Sprintf("%s is not %s", shownValue(k.Got), article(noun(schema, "value of "+field))), remedy)
 	case *kind.Pattern:
 		if field == "an entry of override_teams" {
 			p.of(n, shown(k.Got)+" is not a team", "write the team as organisation/team-slug")

@@ -118,6 +118,9 @@ var entryFaults = []fault{
 	{FileAgents, "no prompt", "", "/kind", both(without("llm"), set("kind", KindLLM))},
 	{FileAgents, "checklist of nobody", "", "/llm/checklist/1", both(set("kind", KindLLM), set("llm", object{"prompt": "build-reviewer", "checklist": []string{"build-reviewer", "nobody-at-all"}}))},
 	{FileAgents, "model that is not there", "", "/llm/models/0", both(set("kind", KindLLM), set("llm", object{"prompt": "build-reviewer", "models": []string{"no-model"}}))},
+	{FileAgents, "remote reviewer", "", "/kind", set("kind", KindWebhook)},
+	{FileAgents, "section of a remote reviewer", "", "/webhook", set("webhook", object{"url": "https://example.com", "secret_env": "SECRET"})},
+	{FileAgents, "session of rules", "", "/session", both(set("kind", KindRules), set("session", true))},
 	{FileAgents, "id of the gap detector", "", "/id", set("id", pipeline.GapDetector)},
 	{FileAgents, "stage of a final agent", "", "/llm/stage", instead(object{"id": "m-agent", "llm": object{"stage": "quality"}})},
 
@@ -149,6 +152,9 @@ var settingsFaults = []fault{
 	{FileSettings, "modes of repositories", "", "/repositories", set("repositories", []object{})},
 	{FileSettings, "branches", "", "/config_branches", set("config_branches", []string{"release/*"})},
 	{FileSettings, "reviewers", "", "/models/reviewers/1", set("models", object{"reviewers": []string{"big", "cheep"}})},
+	{FileSettings, "deadline of sessions", "", "/sessions/deadline", set("sessions", object{"deadline": 0})},
+	{FileSettings, "focus of sessions", "", "/sessions/focus_areas/0", set("sessions", object{"focus_areas": []string{" "}})},
+	{FileSettings, "escalation", "", "/escalation_webhook", set("escalation_webhook", object{"url": "https://example.com", "secret_env": "S"})},
 	{FileSettings, "endpoints", "", "/model_endpoints", set("model_endpoints", []object{})},
 	{FileSettings, "label of what was escalated", "", "/labels/escalated", set("labels", object{"escalated": "yes"})},
 	{FileSettings, "final settings", "", "/final", set("final", []string{"mode"})},
@@ -164,7 +170,7 @@ func validEntry(t *rapid.T, file, kind, id string) object {
 	case FileComposition:
 		return randomPolicy(t, id, true)
 	case FileAgents:
-		a := object{"id": id, "name": "A", "kind": pick(t, "kind", everyKind()...), "description": "d"}
+		a := object{"id": id, "name": "A", "kind": pick(t, "kind", slices.DeleteFunc(everyKind(), func(kind string) bool { return kind == KindWebhook })...), "description": "d"}
 		if a["kind"] == KindLLM {
 			a["llm"] = object{"prompt": pick(t, "prompt", "build-reviewer", "spec-reviewer"), "stage": pick(t, "stage", "spec", "quality"), "models": some(t, "models", "cheap", "big")}
 		}

@@ -199,7 +199,7 @@ func stricter(value any) map[string]change {
 			"dispatch.on_failure": mayBecome(pipeline.OnFailureBlock), "dispatch.scope": mayBecome(ScopeAll),
 		}
 	case *Agent:
-		may := map[string]change{}
+		may := map[string]change{"session": mayBecome(true)}
 		for i := range kinds {
 			maps.Copy(may, kinds[i].section.stricter)
 		}
@@ -277,9 +277,13 @@ func differences(below, above any) []difference {
 func differing(prefix string, below, above reflect.Value) []difference {
 	var list []difference
 	for i := range below.NumField() {
+		b, a := below.Field(i), above.Field(i)
+		if below.Type().Field(i).Anonymous { // its fields are written beside the others
+			list = append(list, differing(prefix, b, a)...)
+			continue
+		}
 		name, _, _ := strings.Cut(below.Type().Field(i).Tag.Get("json"), ",")
 		field := prefix + name
-		b, a := below.Field(i), above.Field(i)
 		switch t := b.Type(); {
 		case t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct:
 			list = append(list, differing(field+".", held(b), held(a))...)

@@ -294,10 +294,10 @@ func TestTrust(t *testing.T) {
 		file, text string
 		want       string
 	}{
-		{LayerRepository, FileAgents, agent("command"), `review-agents.json:1:35: /0/kind: agents of kind command name a program, so only the server's config may define them; remove the agent, or use ` + kindNames()},
-		{LayerOrganisation, FileAgents, agent("webhook"), `review-agents.json:1:35: /0/kind: agents of kind webhook name a host, so only the server's config may define them; remove the agent, or use ` + kindNames()},
-		{LayerServer, FileAgents, agent("command"), `review-agents.json:1:35: /0/kind: this version has no agents of kind command; use ` + kindNames()},
-		{LayerServer, FileAgents, agent("magic"), `review-agents.json:1:35: /0/kind: "magic" is not a kind of agent; use ` + kindNames()},
+		{LayerRepository, FileAgents, agent("command"), `review-agents.json:1:35: /0/kind: agents of kind command name a program, so only the server's config may define them; remove the agent, or use ` + kindNames(LayerRepository)},
+		{LayerOrganisation, FileAgents, agent("webhook"), `review-agents.json:1:35: /0/kind: agents of kind webhook name a host, so only the server's config may define them; remove the agent, or use ` + kindNames(LayerRepository)},
+		{LayerServer, FileAgents, agent("command"), `review-agents.json:1:35: /0/kind: this version has no agents of kind command; use ` + kindNames(LayerServer)},
+		{LayerServer, FileAgents, agent("magic"), `review-agents.json:1:35: /0/kind: "magic" is not a kind of agent; use ` + kindNames(LayerServer)},
 		{LayerOrganisation, FileSettings, `{"repositories": []}`, `review-settings.json:1:18: /repositories: "repositories" applies to all repositories, so only the server's config may have it; remove it`},
 		{LayerRepository, FileSettings, `{"config_branches": ["**"]}`, `review-settings.json:1:21: /config_branches: "config_branches" applies to all repositories, so only the server's config may have it; remove it`},
 		{LayerServer, FileSettings, `{"config_branches": ["a/../b"], "repositories": [{"globs": ["acme/[z-a]"], "mode": "off"}]}`, "review-settings.json:1:22: /config_branches/0: the glob \"a/../b\" is refused: pattern has the segment \"..\", which no changed file has; write the path from the repository's root\n" +

@@ -165,6 +165,7 @@ func FuzzLoad(f *testing.F) {
 	seed(2, layer(FileRules, `[{"id": "f-rule", "severity": "critical", "final": true}]`, FileComposition, `{"extends": [], "items": [{"id": "f-policy", "dispatch": {"agents": ["p-agent", "secrets"]}}]}`))
 	seed(1, layer(FileRules, `[`+rule("a", `, "when": "facts.files.exists(f, f.path == '\\u00e9' || f.binary)"`)+`]`,
 		FileComposition, `[{"id": "carrier", "trigger": {"type": "expression", "when": "classification.risk.score >"}}]`))
+	seed(0, layer(FileAgents, `[`+remoteAgent("r", `, "session": true`)+`]`, FileSettings, `{"sessions": {"fallback": 0, "people": ["a/b"]}, "escalation_webhook": {"url": "http://10.1.2.3/", "secret_env": "S", "allow_private": ["10.0.0.0/8"]}}`))
 	held, _ := Load(fast)
 	f.Fuzz(func(t *testing.T, name uint8, rules, composition, agents, domains, settings []byte) {
 		l := Layer{Name: namesOfLayers[int(name)%len(namesOfLayers)]}
@@ -195,6 +196,9 @@ func FuzzLoad(f *testing.F) {
 		checkConsistent(t, c)
 		if l.Name != LayerServer {
 			checkFinalHolds(t, held, c)
+			if c.Settings.EscalationWebhook != nil || slices.ContainsFunc(c.Agents, func(a Agent) bool { return a.Webhook != nil || a.Kind == KindWebhook }) {
+				t.Fatal("a layer other than the server's names a host")
+			}
 		}
 		again, _ := Load(layers...)
 		if !slices.Equal(again.InForce.Problems, pipeline.List[pipeline.ConfigProblem](problems)) {
@@ -210,7 +214,7 @@ func checkFinalHolds(t *testing.T, held, c *Config) {
 		ok := d.Change != pipeline.ChangeRemoved
 		allowed := map[string][]string{
 			"f-rule": {"severity"}, "f-policy": {"priority", "dispatch.agents", "dispatch.required", "dispatch.on_failure", "dispatch.scope"},
-			"m-agent": {"llm.checklist"}, "n-agent": {"llm.checklist"}, "m-policy": {"priority", "dispatch.agents", "dispatch.required", "dispatch.on_failure", "dispatch.scope"},
+			"m-agent": {"llm.checklist", "session"}, "n-agent": {"llm.checklist", "session"}, "m-policy": {"priority", "dispatch.agents", "dispatch.required", "dispatch.on_failure", "dispatch.scope"},
 			"carrier": {"description", "priority", "trigger", "dispatch.agents", "dispatch.required"}, "f-agent": nil, "p-agent": nil, "fast-agent": nil,
 			"f-domain": {"globs", "weight"}, "read-domain": {"description", "globs", "weight"}, "f-service": {"globs"}, "f-risk": {"points"}, "f-signal": nil,
 		}

@@ -225,7 +225,7 @@ func TestProblemsAcrossLayers(t *testing.T) {
 			}},
 		{"the effects of a faulty entry are not reported", nil,
 			layer(FileAgents, `[{"id": "mine", "name": "Mine", "kind": "magic", "description": "d"}]`, FileComposition, `[{"id": "ui", "dispatch": {"agents": ["mine"]}}]`, FileRules, strings.ReplaceAll(`[`+rule("a", "")+`]`, "build-reviewer", "mine")),
-			[]string{`review-agents.json:1:41: /0/kind: "magic" is not a kind of agent; use ` + kindNames()}},
+			[]string{`review-agents.json:1:41: /0/kind: "magic" is not a kind of agent; use ` + kindNames(LayerRepository)}},
 		{"the same file twice", nil,
 			layer("a/"+FileRules, `[]`, "b/"+FileRules, `[]`),
 			[]string{`b/review-rules.json: the layer has this file twice; keep one of them`}},

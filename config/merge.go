@@ -141,7 +141,7 @@ func deepFields(file string) []string {
 	case FileAgents:
 		return agentSections()
 	case FileSettings:
-		return []string{"gate", "synthesis", "comment", "check", "limits", "fix_loop", "thresholds", "models", "commands", "memory", "secrets", "issues", "labels", "model_budget"}
+		return []string{"gate", "synthesis", "comment", "check", "limits", "fix_loop", "thresholds", "models", "commands", "memory", "secrets", "sessions", "issues", "labels", "model_budget"}
 	}
 	return nil
 }

@@ -90,11 +90,11 @@ func (c *Config) agent(id string) *Agent {
 // Judgeable reports whether judgements on the findings that an agent made by a rule are about the
 // rule. They are not if a model was only asked about a rule that code checks: the code may be right
 // where the model is wrong. Without a rule it reports whether the agent can be proposed for
-// evaluation. What finds secrets, and what is final, can't.
+// evaluation. What finds secrets, remote reviewers, and what is final, can't.
 func (c *Config) Judgeable(rule, agent string) bool {
 	a := c.agent(agent)
 	if rule == "" {
-		return a != nil && a.Kind != KindSecrets && len(c.FinalLayers(agent)) == 0
+		return a != nil && a.Kind != KindSecrets && a.Kind != KindWebhook && len(c.FinalLayers(agent)) == 0
 	}
 	r := c.Rule(rule)
 	if r == nil {

@@ -116,7 +116,7 @@ func TestProblems(t *testing.T) {
 		}},
 		{"unknown section", FileSettings, `{"gates": {}, "remember": {}}`, []string{
 			`review-settings.json:1:2: /gates: "gates" is not a field of a settings file; did you mean "gate"?`,
-			`review-settings.json:1:15: /remember: "remember" is not a field of a settings file; use $schema, check, commands, comment, config_branches, drafts, final, final_authority, fix_loop, gate, ignore, issues, labels, limits, memory, mode, model_budget, model_endpoints, models, organisations, probation, probation_bar, repositories, secrets, synthesis or thresholds`,
+			`review-settings.json:1:15: /remember: "remember" is not a field of a settings file; use $schema, check, commands, comment, config_branches, drafts, escalation_webhook, final, final_authority, fix_loop, gate, ignore, issues, labels, limits, memory, mode, model_budget, model_endpoints, models, organisations, probation, probation_bar, repositories, secrets, sessions, synthesis or thresholds`,
 		}},
 		{"wrong type", FileSettings, `{"limits": {"agent_retries": "2", "agent_concurrency": 1.5}, "check": {"annotations": "yes"}}`, []string{
 			`review-settings.json:1:30: /limits/agent_retries: agent_retries is a string, but must be a whole number; write a number such as 10, without quotes and fraction`,
@@ -189,7 +189,7 @@ func TestProblems(t *testing.T) {
 			`review-composition.json:1:34: /0/priority: priority is 101, which is out of range; use a number from 0 to 100`,
 		}},
 		{"agent kind", FileAgents, `[{"id": "lint", "name": "Lint", "kind": "linter", "description": "d"}]`, []string{
-			`review-agents.json:1:41: /0/kind: "linter" is not a kind of agent; use ` + kindNames(),
+			`review-agents.json:1:41: /0/kind: "linter" is not a kind of agent; use ` + kindNames(LayerRepository),
 		}},
 		{"trigger type", FileComposition, `[{"id": "finance", "trigger": {"type": "sometimes"}}]`, []string{
 			`review-composition.json:1:40: /0/trigger/type: "sometimes" is not a type of trigger; use always, domain, risk, type, path, label, author, service, size, expression, any, all or not`,

@@ -115,9 +115,10 @@ func randomPolicy(t *rapid.T, id string, whole bool) object {
 func randomSettings(t *rapid.T) object {
 	return fields(t, object{
 		"mode": pick(t, "mode", ModeEnforce, ModeAdvisory, ModeOff), "drafts": pick(t, "drafts", DraftsReview, DraftsSkip),
-		"gate":   fields(t, object{"conditions": []object{{"when": "critical > 0", "decision": pick(t, "decision", "fail", "needs_fixes")}}}),
-		"check":  fields(t, object{"name": pick(t, "check", "a", "b c"), "annotations": rapid.Bool().Draw(t, "annotations")}),
-		"limits": fields(t, object{"agent_retries": rapid.IntRange(0, 5).Draw(t, "retries"), "agent_concurrency": rapid.IntRange(1, 64).Draw(t, "concurrency")}),
+		"gate":     fields(t, object{"conditions": []object{{"when": "critical > 0", "decision": pick(t, "decision", "fail", "needs_fixes")}}}),
+		"check":    fields(t, object{"name": pick(t, "check", "a", "b c"), "annotations": rapid.Bool().Draw(t, "annotations")}),
+		"sessions": fields(t, object{"fallback": rapid.IntRange(0, 1440).Draw(t, "fallback"), "deadline": rapid.IntRange(1, 1440).Draw(t, "deadline")}),
+		"limits":   fields(t, object{"agent_retries": rapid.IntRange(0, 5).Draw(t, "retries"), "agent_concurrency": rapid.IntRange(1, 64).Draw(t, "concurrency")}),
 	})
 }
 
@@ -212,7 +213,7 @@ func TestLastLayerWinsFieldByField(t *testing.T) {
 				}
 			}
 			for _, s := range files[FileSettings] {
-				settings = overlaid(settings, s, "gate", "check", "limits")
+				settings = overlaid(settings, s, "gate", "check", "limits", "sessions")
 			}
 		}
 		c, problems := Load(layers...)

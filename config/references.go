@@ -158,19 +158,21 @@ func (r *references) checkNames(list *jsontree.Node, to target, by referrer) {
 
 // checkAlways demands a policy that holds for every change. Without one, a change for which
 // no other policy holds would pass unreviewed. Language models don't count: the server may
-// have none, or the budget may be spent. Nor does what is in evaluation.
+// have none, or the budget may be spent. Nor do remote reviewers, which may not answer, and what is
+// in evaluation.
 func (t *trial) checkAlways() {
 	enforced := t.stack.enforced()
 	off, kinds := enforced.off(), enforced.kinds()
 	switched := false
+	counts := func(id string) bool { return kinds[id] != KindLLM && kinds[id] != KindWebhook }
 	for _, p := range all[*Policy](enforced.lists[FileComposition]) {
 		if !p.Enabled || p.Trigger.Type != policies.TriggerAlways {
 			continue
 		}
-		if slices.ContainsFunc(p.Dispatch.Agents, func(id string) bool { return kinds[id] != KindLLM && !off[id] }) {
+		if slices.ContainsFunc(p.Dispatch.Agents, func(id string) bool { return counts(id) && !off[id] }) {
 			return
 		}
-		switched = switched || slices.ContainsFunc(p.Dispatch.Agents, func(id string) bool { return kinds[id] != KindLLM })
+		switched = switched || slices.ContainsFunc(p.Dispatch.Agents, counts)
 	}
 	if switched {
 		t.of(t.roots.blame(FileAgents), `every agent of the policies with the trigger "always" is switched off or in evaluation`, "leave one on, or let such a policy dispatch another")

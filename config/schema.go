@@ -42,8 +42,22 @@ var schemaFiles embed.FS
 // SchemaURL returns the URL under which a schema is published.
 func SchemaURL(name string) string { return schemaBase + name + ".json" }
 
+// openAPI is the name of the document of the server's API, which is no schema itself.
+const openAPI = "openapi"
+
 // SchemaNames lists the schemas, sorted. "common" has only definitions.
-func SchemaNames() []string { return embedded(schemaFiles, "schemas", ".json") }
+func SchemaNames() []string {
+	return slices.DeleteFunc(embedded(schemaFiles, "schemas", ".json"), func(name string) bool { return name == openAPI })
+}
+
+// OpenAPI returns the OpenAPI document of the server's API.
+func OpenAPI() []byte {
+	text, err := SchemaText(openAPI)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return text
+}
 
 // embedded lists the files of an embedded directory without their extension, sorted.
 func embedded(files embed.FS, dir, extension string) []string {

@@ -86,6 +86,10 @@ type agreement struct {
 func fieldsOf(goType reflect.Type) map[string]reflect.Type {
 	fields := map[string]reflect.Type{}
 	for i := range goType.NumField() {
+		if goType.Field(i).Anonymous {
+			maps.Copy(fields, fieldsOf(goType.Field(i).Type))
+			continue
+		}
 		name, _, _ := strings.Cut(goType.Field(i).Tag.Get("json"), ",")
 		if name != "-" {
 			fields[name] = goType.Field(i).Type
@@ -214,6 +218,10 @@ func TestSchemaEnums(t *testing.T) {
 		{"review-result.json#/properties/payload/properties/verdict", enum(fourrules.Approved, fourrules.Concerns, fourrules.Blocker)},
 		{"four-rules-decision.json#/properties/action", enum(fourrules.StopAndEscalate, fourrules.PauseAndClarify, fourrules.LogAndContinue, fourrules.Continue)},
 		{"four-rules-decision.json#/properties/status", enum(fourrules.Paused, fourrules.Running)},
+		{"review-report.json#/$defs/sessionStatus", enum(pipeline.SessionPaused, pipeline.SessionRunning)},
+		{"review-report.json#/$defs/sessionReviewer/properties/state", enum(pipeline.AskedWaiting, pipeline.AskedAnswered, pipeline.AskedMissing)},
+		{"review-report.json#/$defs/sessionReviewer/properties/verdict", enum(pipeline.SessionApproved, pipeline.SessionConcerns, pipeline.SessionBlocker)},
+		{"review-report.json#/$defs/session/properties/action", enum("", fourrules.StopAndEscalate, fourrules.PauseAndClarify, fourrules.LogAndContinue, fourrules.Continue)},
 		{"review-report.json#/$defs/verdict", enum(pipeline.VerdictNone, pipeline.VerdictPass, pipeline.VerdictFail, pipeline.VerdictUnknown)},
 		{"review-report.json#/$defs/models/properties/auto_decision", enum(pipeline.AutoApprove, pipeline.AutoApproveWithNotes, pipeline.AutoReject, pipeline.AutoHuman)},
 		{"review-report.json#/$defs/reportOutcome/properties/phase", enum(pipeline.PhaseSpec, pipeline.PhasePlan)},

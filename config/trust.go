@@ -24,6 +24,7 @@ func (t *trial) checkTrust() {
 	if t.layer == LayerServer || t.layer == LayerDefaults {
 		return
 	}
+	t.refuseRemote()
 	for _, name := range serverOnly {
 		if n := t.roots[FileSettings].Get(name); n != nil {
 			t.of(n, fmt.Sprintf(onlyTheServer, name), "remove it")
@@ -32,7 +33,7 @@ func (t *trial) checkTrust() {
 }
 
 // serverOnly are the settings that only the server's layer may have.
-var serverOnly = []string{"repositories", "organisations", "config_branches", "model_endpoints", "model_budget"}
+var serverOnly = []string{"repositories", "organisations", "config_branches", "model_endpoints", "model_budget", "escalation_webhook"}
 
 const onlyTheServer = "%q applies to all repositories, so only the server's config may have it"
 
@@ -54,17 +55,21 @@ func (t *trial) refuseFinal(n *jsontree.Node) {
 	}
 }
 
-// refusedKind returns why a layer can't have a kind of agent that runs programs or calls
-// hosts. It returns "" for other kinds.
+// refusedKind returns why a layer can't have a kind of agent that runs programs. It returns "" for
+// other kinds.
 func refusedKind(kind any, layer string) (problem, remedy string) {
-	names := map[any]string{"command": "a program", "webhook": "a host"}[kind]
 	switch {
-	case names == "":
+	case kind != "command":
 		return "", ""
 	case layer == LayerServer:
-		return fmt.Sprintf("this version has no agents of kind %s", kind), "use " + kindNames()
+		return fmt.Sprintf("this version has no agents of kind %s", kind), "use " + kindNames(layer)
 	}
-	return fmt.Sprintf("agents of kind %s name %s, so only the server's config may define them", kind, names), "remove the agent, or use " + kindNames()
+	return onlyTheServers("command", "a program", layer)
+}
+
+// onlyTheServers says that a layer may not have agents of a kind that name something.
+func onlyTheServers(kind, named, layer string) (problem, remedy string) {
+	return fmt.Sprintf("agents of kind %s name %s, so only the server's config may define them", kind, named), "remove the agent, or use " + kindNames(layer)
 }
 
 // checkReference refuses addresses that are not safe to show as a link.

@@ -275,6 +275,8 @@ type Settings struct {
 	Probation    string  `json:"probation"`
 	ProbationBar float64 `json:"probation_bar"`
 
+	Sessions SessionSettings `json:"sessions"`
+
 	Issues IssueSettings `json:"issues"`
 	Labels LabelSettings `json:"labels"`
 
@@ -293,6 +295,8 @@ type Settings struct {
 	// llm are left out.
 	ModelEndpoints []ModelEndpoint `json:"model_endpoints,omitempty"`
 	ModelBudget    ModelBudget     `json:"model_budget"`
+	// EscalationWebhook is called when a blocker pauses a session. Default none.
+	EscalationWebhook *Receiver `json:"escalation_webhook,omitempty"`
 	// Final names settings that later layers can't change: "mode", a section such as "gate", or one
 	// field of a section such as "check.name". The organisation's layer may have it too.
 	Final []string `json:"final,omitempty"`

@@ -45,6 +45,7 @@ func (t *trial) checkEntries() {
 			t.of(e.node, `a factor "sensitive_path" without globs never counts`, `add "globs"`)
 		}
 	}
+	t.checkEvaluatedPolicies()
 	t.checkTotalSize()
 	t.checkExpressions()
 }
@@ -183,6 +184,7 @@ func (t *trial) checkSettings(root *jsontree.Node) {
 	t.values.checkGlobs(root.Get("synthesis").Get("protected_artifacts"))
 	t.values.checkGlobs(root.Get("config_branches"))
 	t.values.checkEndpoints(root.Get("model_endpoints"))
+	t.values.checkReceiver(root.Get("escalation_webhook"))
 	t.values.checkIgnored(root.Get("ignore"), t.stack.lists[FileAgents])
 	t.values.checkSecrets(root.Get("secrets").Get("allow"), t.below.lists[FileAgents])
 	for _, r := range elems(root.Get("repositories")) {

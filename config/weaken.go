@@ -52,6 +52,9 @@ func (t *trial) dropWeakening(organisation string) {
 	w.dropHiding()
 	if root := t.roots[FileSettings]; root != nil {
 		for _, field := range w.weakenedSettings(root) {
+			if section, _, _ := strings.Cut(field, "."); slices.Contains(serverOnly, section) {
+				field = section
+			}
 			w.drop(root, field)
 		}
 	}
@@ -451,7 +454,7 @@ func readsLabels(t policies.Trigger, labels []string) bool {
 // written and where, how long and how often agents are tried, who is asked, what is remembered.
 // The name of a section ends in a dot. All other settings count as able to loosen.
 var freeSettings = []string{
-	"comment.", "issues.", "labels.", "fix_loop.", "memory.", "limits.agent_concurrency", "limits.commands_per_hour", "check.annotations",
+	"comment.", "issues.", "labels.", "fix_loop.", "memory.", "sessions.", "limits.agent_concurrency", "limits.commands_per_hour", "check.annotations",
 	"synthesis.judgement_categories", "models.people", "models.speculative_quality", "final", "final_authority",
 }
 

@@ -209,11 +209,14 @@ const (
 // Incompleteness names something about the change that could not be known. If Gating is true, the
 // gate can't pass.
 type Incompleteness struct {
-	What   string `json:"what"` // files, commits, patch, config, stage, agent
+	What   string `json:"what"` // files, commits, patch, config, stage, agent, or IncompleteAnswer
 	Path   string `json:"path"` // of the file, or empty
 	Why    string `json:"why"`
 	Gating bool   `json:"gating"`
 }
+
+// IncompleteAnswer says that the answer of a remote reviewer is still to come.
+const IncompleteAnswer = "answer"
 
 // Unread reports whether it is about listed files that could not be read. A person can look at
 // those. A list that is cut short, in contrast, may hide any number of files.

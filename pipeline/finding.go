@@ -240,6 +240,8 @@ const (
 	AgentMalformed AgentStatus = "malformed"
 	AgentSkipped   AgentStatus = "skipped"
 	AgentDiscarded AgentStatus = "discarded"
+	AgentWaiting   AgentStatus = "waiting"   // a remote reviewer's answer is still to come
+	AgentNotAsked  AgentStatus = "not_asked" // a reviewer of sessions that was not asked about this head
 )
 
 // AgentResult is what dispatch returns for one agent.
@@ -254,6 +256,9 @@ type AgentResult struct {
 	// another review, or empty.
 	CarriedFrom string      `json:"carried_from"`
 	Output      AgentOutput `json:"output"`
+	// Remote says that a remote reviewer answered. If Model is set, it is the agent's id: its findings
+	// need proof like those of a model.
+	Remote bool `json:"remote,omitempty"`
 	// Dropped counts findings that could not be read, so that they are not in Output.
 	Dropped int `json:"dropped"`
 	// Citations are the citations in the output's findings that dispatch found at the head. An

@@ -24,6 +24,9 @@ type Review struct {
 	Proposed *ProposedConfig `json:"proposed,omitempty"`
 	// Evaluation has the results of what ran in evaluation. It is nil if nothing did.
 	Evaluation *EvaluationRun `json:"evaluation,omitempty"`
+	// Session is what the review read about the session of the pull request and about remote reviewers.
+	// It is nil if there is neither.
+	Session *Session `json:"session,omitempty"`
 	// Shadow is how the review would have differed under the server's shadow config. It is nil if the
 	// server has no shadow config.
 	Shadow *Shadow `json:"shadow,omitempty"`

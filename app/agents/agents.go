@@ -1,5 +1,5 @@
 // Package agents makes the agents of a review. It has a row for each kind of agent that
-// reads more than the facts; the pipeline itself has the kinds rules and secrets. The
+// reads more than the facts; the pipeline itself has the kinds rules, secrets and webhook. The
 // server and the command line share the rows. What a review can offer to its agents, such
 // as comments or the checks of other Apps, is in its [Review].
 package agents

@@ -120,7 +120,7 @@ func (mute) Ask(context.Context, llm.Question) (llm.Answer, error) {
 func TestEachKindHasARow(t *testing.T) {
 	for _, kind := range append(config.Kinds(), config.Kind{}) {
 		a := New(Options{}).Agent(run.IOAgent{Agent: config.Agent{Kind: kind.Name}, Config: &config.Config{}, Redact: asIs})
-		if builtIn := slices.Contains([]string{config.KindRules, config.KindSecrets, ""}, kind.Name); (a == nil) != builtIn {
+		if builtIn := slices.Contains([]string{config.KindRules, config.KindSecrets, config.KindWebhook, ""}, kind.Name); (a == nil) != builtIn {
 			t.Errorf("kind %q: %v", kind.Name, a)
 		}
 	}

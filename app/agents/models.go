@@ -16,7 +16,7 @@ func (r *Review) llm(spec run.IOAgent) (dispatch.Agent, error) {
 		return nil, &dispatch.SkippedError{Why: "a dry run asks no models"}
 	}
 	needs := r.needs(spec)
-	needs.Memory = spec.Memory
+	needs.Memory, needs.Cycle = spec.Memory, spec.Cycle
 	agent, err := r.Models.Agent(spec.Agent, spec.Config, needs)
 	if err != nil {
 		return nil, err

@@ -24,6 +24,10 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
+// PublicURL is where the App says that it is reached, unless World.Addr is set. Nothing listens
+// there: tests go to App.Addr.
+const PublicURL = "https://reviewgate.test"
+
 // Secret is the secret of the App's webhook.
 const Secret = "conversation-secret"
 
@@ -49,6 +53,11 @@ type World struct {
 	Server    config.Layer  // the server's config, if it has one
 	Shadow    config.Layer  // the server's shadow config, if it has one
 	Keys      map[string]string
+	Secrets   map[string]string // of remote reviewers, by the agent's id
+	Issuer    string            // of the tokens of workflows; empty if they are not accepted
+	Join      time.Duration     // how long an event of a session waits for others; 0 for the default
+	Minute    time.Duration     // the unit of the settings of sessions; 0 for a minute
+	Addr      string            // where the App listens and says that it is reached; "" for a free port and PublicURL
 	Agents    map[string]dispatch.Agent
 	LogTo     io.Writer // takes the log at debug level; nil for the test's own, at info
 	Traces    telemetry.Tracing
@@ -167,7 +176,7 @@ func (w *World) StartApp() {
 		Log: log, Version: "test",
 		RetryBase: 50 * time.Millisecond, DrainTimeout: 10 * time.Second, LeaseTTL: w.LeaseTTL, ScanInterval: w.Scans,
 		Workers: w.Workers, Agents: w.Agents, Engines: engines, Unsynced: true,
-		Memory: w.Memory, TellWait: w.TellWait,
+		Memory: w.Memory, TellWait: w.TellWait, SessionJoin: w.Join, SessionMinute: w.Minute,
 	})
 	if err != nil {
 		w.Fatalf("start the App: %v", err)
@@ -201,10 +210,15 @@ func (w *World) StartApp() {
 
 // Settings are the App's settings.
 func (w *World) Settings() app.Settings {
+	addr, public := "127.0.0.1:0", PublicURL
+	if w.Addr != "" {
+		addr, public = w.Addr, "http://"+w.Addr
+	}
 	return app.Settings{
 		AppID: w.GH.AppID(), PrivateKey: w.GH.AppPrivateKeyPEM(), WebhookSecrets: [][]byte{[]byte(Secret)},
 		V3URL: w.GH.URL + "/api/v3/", V4URL: w.GH.URL + "/api/graphql", WebURL: "https://github.test",
-		Addr: "127.0.0.1:0", DatabaseURL: w.DB, Config: w.Server, Shadow: w.Shadow, ModelKeys: w.Keys, Dial: Dial,
+		Addr: addr, DatabaseURL: w.DB, Config: w.Server, Shadow: w.Shadow, ModelKeys: w.Keys, Dial: Dial,
+		ReviewerSecrets: w.Secrets, PublicURL: public, OIDCIssuer: w.Issuer,
 		DeliveryLogInterval: w.Intervals, SweepInterval: w.Intervals, Traces: w.Traces,
 	}
 }

@@ -73,12 +73,50 @@ func (cr *commandRun) status(ctx context.Context) (verdict, error) {
 	if l := state.FixLoop; l.Begun() || l.Status != fixloop.Pending {
 		st.Loop = &render.LoopStatus{Status: l.Status, Attempt: l.Attempt, Max: l.Max, Turns: l.Turns}
 	}
+	if st.Session, err = cr.sessionStatus(ctx, key, r); err != nil {
+		return verdict{}, err
+	}
 	st.Lately = cr.lately(ctx)
 	st.Decisions = verdicts(decidedOn(all, m), m)
 	if more := len(st.Decisions) - maxStatusDecisions; more > 0 {
 		st.Decisions, st.More = st.Decisions[:maxStatusDecisions], more
 	}
 	return answered(render.Notice{Kind: render.NoticeStatus, Status: &st}), nil
+}
+
+// sessionStatus returns where the session of coding agents stands, or nil if there is none. r is the
+// newest review, which knows whose answers are still to come, or nil.
+func (run *Runner) sessionStatus(ctx context.Context, key string, r *ports.StoredReview) (*render.SessionStatus, error) {
+	row, err := run.Sessions.Session(ctx, key)
+	if errors.Is(err, ports.ErrNotFound) || err == nil && row.SpokeAt.IsZero() && row.Cycle.Number == 0 && row.Pending == 0 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the session: %w", err)
+	}
+	st := &render.SessionStatus{
+		Cycle: row.Cycle.Number, Running: row.Running, Decided: row.State.Cycle, Rule: row.State.Rule, Pending: row.Pending, FallbackAt: row.FallbackAt,
+		Escalation: withoutPrompt(row.State.Escalation), Pause: withoutPrompt(row.State.Pause),
+	}
+	for _, c := range row.State.Concerns {
+		st.Concerned = append(st.Concerned, c.Reviewer)
+	}
+	if r != nil && r.HeadSHA == row.HeadSHA && row.Running {
+		if rep := r.Review.Report.Session; rep != nil && rep.Cycle == row.Cycle.Number {
+			st.Waiting, st.Deadline = rep.Waiting, rep.Deadline
+		}
+	}
+	return st, nil
+}
+
+// withoutPrompt returns a pause without the prompt for the agents, which is long.
+func withoutPrompt(p *pipeline.SessionPause) *pipeline.SessionPause {
+	if p == nil {
+		return nil
+	}
+	short := *p
+	short.Clarification = ""
+	return &short
 }
 
 // latelyTime is how long a status waits for what became of the repository's findings.

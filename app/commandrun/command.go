@@ -18,6 +18,11 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
+// SessionReader reads the sessions of coding agents. It is a part of ports.Sessions.
+type SessionReader interface {
+	Session(ctx context.Context, key string) (ports.SessionRow, error)
+}
+
 // Runner runs slash commands.
 type Runner struct {
 	Configs       *inforce.Configs
@@ -29,8 +34,11 @@ type Runner struct {
 	PeopleReader  ports.PeopleReader
 	CommentWriter ports.CommentWriter
 	Learning      ports.Learning
-	Retry         retry.Policy
-	Redact        func(string) string // removes secrets from stored text
+	Sessions      SessionReader
+	// SessionSettings returns what a config says about events of sessions.
+	SessionSettings func(*config.Config) ports.SessionSettings
+	Retry           retry.Policy
+	Redact          func(string) string // removes secrets from stored text
 	// Person returns a keyed hash of an account, which tells people apart and can't be turned back.
 	Person func(login string, id int64) string
 	Log    zerolog.Logger

@@ -12,6 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
@@ -92,9 +93,9 @@ func (cr *commandRun) judge(ctx context.Context) (verdict, error) {
 	}
 	switch what.Name {
 	case commands.Review:
-		return cr.rerun(ports.Rerun{}), nil
+		return inSession(cr, cr.rerun(ports.Rerun{})), nil
 	case commands.Full:
-		return cr.rerun(ports.Rerun{Full: true}), nil
+		return inSession(cr, cr.rerun(ports.Rerun{Full: true})), nil
 	case commands.Agent:
 		return cr.agents(), nil
 	case commands.Dismiss, commands.Accept, commands.Restore:
@@ -329,21 +330,56 @@ func (cr *commandRun) among(ctx context.Context, people []string) (bool, error) 
 	return false, nil
 }
 
-// resume lets an escalated fix loop continue: the report on the head becomes attempt 1 of a
-// new count. No agent runs for it.
+// resume lets what is paused continue: an escalated fix loop, whose report on the head becomes attempt 1
+// of a new count, and a session of coding agents. No agent runs for it. The authors of a change don't
+// resume the session about it.
 func (cr *commandRun) resume(ctx context.Context) (verdict, error) {
 	state, err := cr.Targets.Target(ctx, cr.Target.Key())
-	switch {
-	case errors.Is(err, ports.ErrNotFound):
+	if errors.Is(err, ports.ErrNotFound) {
 		return refused(render.Notice{Kind: render.NoticeNotPaused}), nil
-	case err != nil:
+	}
+	if err != nil {
 		return verdict{}, fmt.Errorf("read the target's state: %w", err)
-	case !state.FixLoop.Paused(state.Resumes):
+	}
+	row, err := cr.Sessions.Session(ctx, cr.Target.Key())
+	if err != nil && !errors.Is(err, ports.ErrNotFound) {
+		return verdict{}, fmt.Errorf("read the session: %w", err)
+	}
+	n := render.Notice{Kind: render.NoticeResumed, By: cr.Sender, Loop: state.FixLoop.Paused(state.Resumes)}
+	var saw *pipeline.SessionResume
+	if row.State.Paused() && row.Resumes == row.State.Resumes {
+		switch lacks, err := cr.judgesOwn(ctx); {
+		case err != nil:
+			return verdict{}, err
+		case lacks != "" && !n.Loop:
+			return cr.notAllowed(lacks), nil
+		case lacks == "":
+			n.Escalation, n.Pause = withoutPrompt(row.State.Escalation), withoutPrompt(row.State.Pause)
+			saw = &pipeline.SessionResume{By: cr.Sender, Escalation: n.Escalation, Pause: n.Pause, Answers: row.State.Answers}
+		}
+	}
+	if !n.Loop && n.Escalation == nil && n.Pause == nil {
 		return refused(render.Notice{Kind: render.NoticeNotPaused}), nil
 	}
 	v := cr.rerun(ports.Rerun{Decide: true})
-	v.effect = ports.Effect{Resume: true, Audit: cr.audit(state.HeadSHA, "")}
+	v.effect = ports.Effect{
+		Resume: n.Loop, ResumeSession: saw,
+		Audit: cr.audit(state.HeadSHA, ""), Notice: n.String(),
+	}
 	return v, nil
+}
+
+// inSession makes a request for a review start a cycle of the session, if the config has reviewers of
+// sessions.
+func inSession(cr *commandRun, v verdict) verdict {
+	if slices.ContainsFunc(cr.config.Agents, func(a config.Agent) bool { return a.Enabled && a.Session }) {
+		v.effect.Event = &ports.SessionEvent{
+			ID: fmt.Sprintf("%s-%d", cr.Place, cr.CommentID), Kind: pipeline.TriggerPerson, Target: cr.Target, At: cr.SaidAt(),
+		}
+		v.effect.SessionSettings = cr.SessionSettings(cr.config)
+		v.effect.SessionSettings.Join = 0 // the review that the person asked for is the cycle
+	}
+	return v
 }
 
 // endsQuarantine reports whether the command makes a quarantined target run at once. This

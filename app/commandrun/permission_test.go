@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,6 +70,8 @@ type world struct {
 	admins     []string // of the organisation's own repository
 	bare       bool     // that repository has no config in force
 	dismissed  []string // besides those of Taught
+	session    *ports.SessionRow
+	latest     *ports.StoredReview // instead of shown
 }
 
 func (w *world) MemoryRecords(context.Context, ports.MemoryFilter) ([]ports.MemoryRecord, error) {
@@ -159,7 +162,12 @@ func (w *world) ReviewAsOf(context.Context, string, time.Time) (*ports.StoredRev
 	return shown(), nil
 }
 
-func (*world) LatestReview(context.Context, string) (*ports.StoredReview, error) { return shown(), nil }
+func (w *world) LatestReview(context.Context, string) (*ports.StoredReview, error) {
+	if w.latest != nil {
+		return w.latest, nil
+	}
+	return shown(), nil
+}
 
 // ReviewOfHead has no review of the previous head, so every push may have changed
 // something.
@@ -229,7 +237,7 @@ func (w *world) runner() *commandrun.Runner {
 			Memory: w, Redact: func(s string) string { return s }, Now: func() time.Time { return now },
 			Tester: &memory.Tester{Backtests: noReviews{}, Now: func() time.Time { return now }},
 		},
-		Learning: w, Retry: retry.Policy{Base: time.Second}, Now: func() time.Time { return now },
+		Learning: w, Sessions: oneSession{row: w.session}, Retry: retry.Policy{Base: time.Second}, Now: func() time.Time { return now },
 		Person: func(login string, _ int64) string { return "hash of " + login },
 	}
 }
@@ -419,7 +427,7 @@ func TestEffectsOfCommands(t *testing.T) {
 		"reject": {commands.Reject, "it is not", ports.Effect{HeadSHA: "aaa", BaseRef: "main", ByHand: &pipeline.HandDecision{
 			Action: pipeline.HandReject, By: "bob", Reason: "it is not", At: now,
 		}}, &ports.Rerun{Decide: true}, ""},
-		"resume": {commands.Resume, "", ports.Effect{Resume: true}, &ports.Rerun{Decide: true}, ""},
+		"resume": {commands.Resume, "", ports.Effect{Resume: true, Notice: `{"kind":"resumed","by":"bob","loop":true}`}, &ports.Rerun{Decide: true}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &world{permission: ports.PermissionMaintain, pusher: "alice"}
@@ -504,5 +512,56 @@ func TestCommandWaitsForGitHub(t *testing.T) {
 	w := &world{fails: &ports.HostError{Op: "read the permission", Kind: ports.HostTransient, Err: errors.New("bad gateway")}}
 	if err := w.say(t, "bob", commands.Full, ""); err == nil || !retry.Temporary(err) || w.outcome != "" || len(w.reactions) > 0 {
 		t.Errorf("outcome %q, reactions %v, error %v", w.outcome, w.reactions, err)
+	}
+}
+
+// A paused session is resumed by somebody with write permission who is no author of the change, and the
+// answer names what was resumed. An author resumes the fix loop alone, or is refused if that runs.
+func TestResumeOfASession(t *testing.T) {
+	paused := func(change func(*ports.SessionRow)) ports.SessionRow {
+		row := ports.SessionRow{Key: target.Key(), State: pipeline.SessionState{Cycle: 2, Rule: 1, Escalation: &pipeline.SessionPause{Cycle: 2, Rule: 1, Reviewers: pipeline.List[string]{"codex"}}}}
+		if change != nil {
+			change(&row)
+		}
+		return row
+	}
+	for name, tt := range map[string]struct {
+		sender     string
+		permission ports.Permission
+		pusher     string
+		row        ports.SessionRow
+		refused    bool
+	}{
+		"a writer":              {"bob", ports.PermissionWrite, "alice", paused(nil), false},
+		"a reader":              {"bob", ports.PermissionRead, "alice", paused(nil), true},
+		"who opened it":         {"alice", ports.PermissionWrite, "alice", paused(nil), false},
+		"who pushed to it":      {"bob", ports.PermissionWrite, "bob", paused(nil), false},
+		"a maintaining author":  {"alice", ports.PermissionMaintain, "alice", paused(nil), false},
+		"resumed already":       {"bob", ports.PermissionWrite, "alice", paused(func(r *ports.SessionRow) { r.Resumes = 1 }), false},
+		"only the loop, by own": {"alice", ports.PermissionWrite, "alice", ports.SessionRow{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &world{permission: tt.permission, pusher: tt.pusher}
+			if tt.row.Key != "" {
+				w.session = &tt.row
+			}
+			if err := w.say(t, tt.sender, commands.Resume, ""); err != nil {
+				t.Fatal(err)
+			}
+			if (w.refused != "") != tt.refused {
+				t.Fatalf("refused %q, outcome %s", w.refused, w.outcome)
+			}
+			if tt.refused {
+				return
+			}
+			// An author without the right to judge the own change resumes the fix loop alone.
+			session := tt.row.State.Paused() && tt.row.Resumes == 0 && (tt.sender != tt.pusher || tt.permission == ports.PermissionMaintain)
+			if saw := w.effect.ResumeSession; (saw != nil) != session || !w.effect.Resume || session && (saw.By != tt.sender || saw.Escalation == nil || saw.Escalation.Cycle != 2) {
+				t.Errorf("effect %+v", w.effect)
+			}
+			if strings.Contains(w.effect.Notice, "codex") != session {
+				t.Errorf("answer %s", w.effect.Notice)
+			}
+		})
 	}
 }

@@ -172,6 +172,14 @@ func TestImportGit(t *testing.T) {
 	if m := commits.field(0, "commit", "message"); m != "real work\n\nwith a body" || commits.field(0, "author") != nil {
 		t.Errorf("commit: %s", commits.raw)
 	}
+	write("package real\n\nvar X = 2\n")
+	head := repo.PushGit("ann", "import", dir, "HEAD")
+	if got := c.get("/repos/acme/real/pulls/1").field("head", "sha"); got != head {
+		t.Errorf("the head is %v, want %s", got, head)
+	}
+	if n := c.get("/repos/acme/real/pulls/1/commits").len(); n != 2 {
+		t.Errorf("%d commits after the push instead of 2", n)
+	}
 }
 
 // TestSameScriptSameSHAs: the same script gives the same SHAs, so that golden files may name

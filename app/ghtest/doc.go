@@ -39,7 +39,8 @@
 // What the App has left behind is judged by [PullRequest.Faults], and how long a
 // review took in round trips by [Depth].
 //
-// Fetches by git are answered too, over HTTP with an installation token.
+// Fetches by git are answered too, over HTTP with an installation token. [Repo.PushGit] takes in
+// commits that git made elsewhere.
 //
 // What is not here: GraphQL, pushes by git, OAuth, user tokens, pending reviews.
 // Events are sent whether or not the installation may read what they are about.

@@ -43,6 +43,7 @@ var unexampled = []string{
 	"pull_request.changes",
 	"check_run.requested_action",
 	"merge_group.reason",
+	"repository_dispatch.repository.disabled",
 	"push.organization",
 	"push.commits[].modified[]",
 	"push.head_commit.modified[]",
@@ -72,7 +73,7 @@ var younger = []string{"has_discussions", "allow_forking", "merge_queues"}
 // examples of that event. Each key must be in the examples, with a value of the same type.
 // Keys that consumers need for routing must not be missing.
 func TestPayloadsLookLikeGitHubs(t *testing.T) {
-	gh, repo, c := shop(t, ghtest.Options{Events: []string{"pull_request", "issue_comment", "issues", "check_run", "check_suite", "code_scanning_alert", "merge_group", "push", "repository", "pull_request_review", "pull_request_review_comment"}})
+	gh, repo, c := shop(t, ghtest.Options{Events: []string{"pull_request", "issue_comment", "issues", "check_run", "check_suite", "code_scanning_alert", "merge_group", "push", "repository", "repository_dispatch", "pull_request_review", "pull_request_review_comment"}})
 	provokeAll(t, gh, repo, c)
 
 	known := map[string]shapes{}
@@ -107,7 +108,7 @@ func TestPayloadsLookLikeGitHubs(t *testing.T) {
 		"repository renamed", "repository transferred", "repository archived", "repository unarchived", "repository privatized", "repository publicized", "repository deleted",
 		"repository edited", "pull_request_review submitted", "pull_request_review edited", "pull_request_review dismissed", "pull_request review_requested", "pull_request_review_comment created", "pull_request_review_comment edited",
 		"check_suite completed", "code_scanning_alert appeared_in_branch", "code_scanning_alert fixed", "code_scanning_alert closed_by_user",
-		"issues opened", "issues edited", "issues closed", "issues deleted",
+		"repository_dispatch milestone", "issues opened", "issues edited", "issues closed", "issues deleted",
 	} {
 		if !sent[want] {
 			t.Errorf("%s was never sent", want)
@@ -121,6 +122,7 @@ func provokeAll(t *testing.T, gh *ghtest.Server, repo *ghtest.Repo, c *client) {
 	gh.Install("acme")
 	gh.Webhook.Ping()
 	pr := repo.OpenPR(ghtest.PR{Title: "Cart", Body: "Why not.", Files: ghtest.Files{"src/cart.go": "package cart\n"}})
+	repo.Dispatch("acme", "milestone", nil)
 	pr.Push(ghtest.Files{"src/cart.go": "package cart // twice\n"}, "more")
 	title, base := "Cart, again", "release"
 	repo.Commit(base, ghtest.Files{"r": "1"}, "release")

@@ -56,7 +56,7 @@ func DefaultPermissions() map[string]string {
 
 // DefaultEvents returns the events reviewgate subscribes to.
 func DefaultEvents() []string {
-	return []string{"check_run", "issue_comment", "merge_group", "pull_request", "pull_request_review", "pull_request_review_comment", "push", "repository"}
+	return []string{"check_run", "issue_comment", "merge_group", "pull_request", "pull_request_review", "pull_request_review_comment", "push", "repository", "repository_dispatch"}
 }
 
 // Server is the stand-in. All its methods, and the methods of the objects that it returns,

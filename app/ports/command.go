@@ -21,6 +21,13 @@ type Effect struct {
 	BaseRef string
 	// Resume lets an escalated fix loop continue.
 	Resume bool
+	// ResumeSession lets the agents of a paused session continue, as far as its person saw what paused
+	// it. It is nil if nobody says so.
+	ResumeSession *pipeline.SessionResume
+	// Event is what the command says in the session of its target, or nil. SessionSettings belong to
+	// it. If too many events wait, or the target is closed, the event changes nothing.
+	Event           *SessionEvent
+	SessionSettings SessionSettings
 	// Memory are changes to the records of the repository.
 	Memory []MemoryChange
 	Audit  *AuditEntry

@@ -18,6 +18,8 @@ const (
 	JobBacktest   JobKind = "backtest"   // computes stored reviews under the config that a pull request proposes
 	JobForget     JobKind = "forget"     // deletes the data of repositories that the App lost access to
 	JobRetention  JobKind = "retention"  // deletes old data
+	JobRequest    JobKind = "request"    // sends a request to a remote reviewer
+	JobEvent      JobKind = "event"      // takes in what an agent said by repository_dispatch
 	JobProbation  JobKind = "probation"  // finds rules and agents that people judge wrong too often
 )
 
@@ -45,6 +47,8 @@ func AllJobs() []JobRules {
 		{Kind: JobCommand, Priority: 1},
 		{Kind: JobRerequest, Priority: 1},
 		{Kind: JobReport, Priority: 1},
+		{Kind: JobEvent, Priority: 1},
+		{Kind: JobRequest, Priority: 1, Once: true, OwnWorkers: true},
 		{Kind: JobDeliveries, Priority: 1, Once: true, Periodic: NoArgs{}},
 		{Kind: JobPublish, Priority: 1, Once: true, OfTarget: true, OwnWorkers: true},
 		{Kind: JobReview, Priority: 2, Once: true, OfTarget: true},
@@ -135,6 +139,22 @@ type ReportJob struct {
 
 // Job implements JobAsk.
 func (n ReportNews) Job(delivery string) Job { return NewJob(JobReport, ReportJob{n, delivery}) }
+
+// EventNews says that an agent said something by repository_dispatch, which takes write permission.
+type EventNews struct {
+	Event SessionEvent `json:"event"`
+}
+
+func (EventNews) isAsk() {}
+
+// EventJob are the args of JobEvent.
+type EventJob struct {
+	News     EventNews `json:"news"`
+	Delivery string    `json:"delivery"`
+}
+
+// Job implements JobAsk.
+func (n EventNews) Job(delivery string) Job { return NewJob(JobEvent, EventJob{n, delivery}) }
 
 // ConfigNews says that a push or a rename may have changed the config of a repository, and
 // of every repository that uses this config.

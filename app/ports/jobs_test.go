@@ -3,6 +3,7 @@ package ports
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -16,15 +17,20 @@ func TestArgsOfJobs(t *testing.T) {
 		args any
 		read func(Job) (any, error)
 	}{
-		JobReview:     {`{"key":"pull/1/7","seq":3}`, TargetJob{Key: "pull/1/7", Seq: 3}, readArgs[TargetJob]},
-		JobPublish:    {`{"key":"pull/1/7","seq":4}`, TargetJob{Key: "pull/1/7", Seq: 4}, readArgs[TargetJob]},
-		JobCommand:    {`{"place":"review","comment_id":9,"delivery":"d"}`, CommandJob{Place: PlaceReview, CommentID: 9, Delivery: "d"}, readArgs[CommandJob]},
-		JobScans:      {`{"key":"pull/1/7","asked":5}`, ScansJob{Key: "pull/1/7", Asked: 5}, readArgs[ScansJob]},
-		JobIssues:     {`{"ask":{"Target":` + targetText + `},"delivery":"d"}`, IssuesJob{IssuesAsk{target}, "d"}, readArgs[IssuesJob]},
-		JobReport:     {`{"report":{"Target":` + targetText + `,"Author":"ann"},"delivery":"d"}`, ReportNews{target, "ann"}, readArgs[ReportJob]},
-		JobConfig:     {`{"news":{"Repository":` + targetText + `,"Branch":"b","Was":"w"},"delivery":"d"}`, ConfigNews{target, "b", "w"}, readArgs[ConfigJob]},
-		JobBacktest:   {`{"key":"pull/1/7","head_sha":"aaa","proposal":"f00d"}`, BacktestJob{"pull/1/7", "aaa", "f00d"}, readArgs[BacktestJob]},
-		JobForget:     {`{"forget":{"Installation":5,"Repos":[1]},"delivery":"d"}`, Forget{5, []int64{1}}, readArgs[ForgetJob]},
+		JobReview:   {`{"key":"pull/1/7","seq":3}`, TargetJob{Key: "pull/1/7", Seq: 3}, readArgs[TargetJob]},
+		JobPublish:  {`{"key":"pull/1/7","seq":4}`, TargetJob{Key: "pull/1/7", Seq: 4}, readArgs[TargetJob]},
+		JobCommand:  {`{"place":"review","comment_id":9,"delivery":"d"}`, CommandJob{Place: PlaceReview, CommentID: 9, Delivery: "d"}, readArgs[CommandJob]},
+		JobScans:    {`{"key":"pull/1/7","asked":5}`, ScansJob{Key: "pull/1/7", Asked: 5}, readArgs[ScansJob]},
+		JobIssues:   {`{"ask":{"Target":` + targetText + `},"delivery":"d"}`, IssuesJob{IssuesAsk{target}, "d"}, readArgs[IssuesJob]},
+		JobReport:   {`{"report":{"Target":` + targetText + `,"Author":"ann"},"delivery":"d"}`, ReportNews{target, "ann"}, readArgs[ReportJob]},
+		JobConfig:   {`{"news":{"Repository":` + targetText + `,"Branch":"b","Was":"w"},"delivery":"d"}`, ConfigNews{target, "b", "w"}, readArgs[ConfigJob]},
+		JobBacktest: {`{"key":"pull/1/7","head_sha":"aaa","proposal":"f00d"}`, BacktestJob{"pull/1/7", "aaa", "f00d"}, readArgs[BacktestJob]},
+		JobForget:   {`{"forget":{"Installation":5,"Repos":[1]},"delivery":"d"}`, Forget{5, []int64{1}}, readArgs[ForgetJob]},
+		JobRequest:  {`{"id":"r-1","asked":5}`, RequestJob{ID: "r-1", Asked: 5}, readArgs[RequestJob]},
+		JobEvent: {
+			`{"news":{"event":{"ID":"m-1","Kind":"milestone","Target":` + targetText + `,"Agent":"claude","Summary":"s","Files":["a"],"FocusAreas":["f"],"MaxWords":50,"At":"2026-01-31T12:00:00Z"}},"delivery":"d"}`,
+			EventNews{SessionEvent{"m-1", "milestone", target, "claude", "s", []string{"a"}, []string{"f"}, 50, time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)}}, readArgs[EventJob],
+		},
 		JobSweep:      {`{"installation":5,"seq":0,"delivery":"d","granted":true}`, Sweep{5, true}, readArgs[SweepJob]},
 		JobDeliveries: {`{}`, NoArgs{}, readArgs[NoArgs]},
 		JobRetention:  {`{}`, NoArgs{}, readArgs[NoArgs]},

@@ -31,6 +31,9 @@ type StoredReview struct {
 	Entry *learning.Entry
 	// Memory is what the review adds to memory when it is published. It is not read back.
 	Memory MemoryCounts
+	// Session is what the review changes in the session of its target when it is published. It is not
+	// read back.
+	Session SessionOutcome
 	// Lacks says what the review lacks for a replay, if an older version saved it. Reviews
 	// of this version lack nothing. SaveReview ignores it.
 	Lacks string

@@ -32,6 +32,8 @@ type Store struct {
 	Deferrals
 	RateLimits
 	Memory
+	Sessions
+	APITokens
 }
 
 // Intake stores what deliveries, commands and sweeps ask for.

@@ -13,9 +13,11 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/sessions"
 )
 
-// Requests asks people for their reviews. It asks each person once for a pull request.
+// Requests asks people for their reviews. It asks each person once for a pull request, and the teams and
+// people whom an escalation calls once for each escalation.
 type Requests struct {
 	Writes       ports.Writes
 	ReviewWriter ports.ReviewWriter
@@ -147,4 +149,21 @@ func (q *Requests) CallTeam(ctx context.Context, p *Publication) error {
 	}
 	_, err := q.requestReviews(ctx, p.Lease, p.State.Target, without([]string{team}, append(slices.Clone(p.Pull.Requested), p.Review.Review.Facts.Author.Login)))
 	return err
+}
+
+// CallForSession requests reviews from the people in the settings if this review escalated the session
+// of coding agents. It asks nobody in advisory mode.
+func (q *Requests) CallForSession(ctx context.Context, p *Publication) error {
+	people := p.Config.Settings.Sessions.People
+	if len(people) == 0 || !p.escalatesSession() || p.Pull.Archived || p.mode() != config.ModeEnforce {
+		return nil
+	}
+	_, err := q.requestReviews(ctx, p.Lease, p.State.Target, without(people, append(slices.Clone(p.Pull.Requested), p.Review.Review.Facts.Author.Login)))
+	return err
+}
+
+// escalatesSession reports whether the review has the decision that escalates its session.
+func (p *Publication) escalatesSession() bool {
+	r := &p.Review.Review
+	return r.Session != nil && r.Report.Session != nil && sessions.Escalates(&r.Session.Before, &r.Report.Session.State)
 }

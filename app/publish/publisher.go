@@ -90,6 +90,9 @@ func (p *Publisher) Publish(ctx, current context.Context, lease ports.Lease, sta
 	if err := p.Requests.CallTeam(ctx, pub); err != nil {
 		return &AfterCheckError{RunID: r.RunID, err: err}
 	}
+	if err := p.Requests.CallForSession(ctx, pub); err != nil {
+		return &AfterCheckError{RunID: r.RunID, err: err}
+	}
 	// The review is on GitHub, so the run after the next push must find it as the previous
 	// review.
 	stored := context.WithoutCancel(ctx)
@@ -407,7 +410,7 @@ func movedFrom(r *ports.StoredReview, now *ports.PullState) bool {
 func View(webURL string, t ports.Target, r *ports.StoredReview, cfg *config.Config, notices []string, shared []render.SharedHead) render.View {
 	return render.View{
 		Review: r.Review, Record: r.Record, Mode: cfg.Mode(r.Review.Facts.Repository.FullName()), Notices: notices, Shared: shared, FixLoop: r.FixLoop,
-		Rules: render.RuleNotes(&r.Review.Report, cfg),
+		Rules: render.RuleNotes(&r.Review.Report, cfg), People: cfg.Settings.Sessions.People,
 		Links: render.Links{WebURL: webURL, Repository: t.Owner + "/" + t.Name},
 	}
 }

@@ -107,7 +107,7 @@ func (r *report) head() []safe {
 	if r.page.ByHand != nil {
 		out = append(out, say("md by hand", r.page.ByHand))
 	}
-	out = append(out, r.escalated(), r.brokenConfig(), r.missing())
+	out = append(out, r.paused(), r.escalated(), r.brokenConfig(), r.missing(), r.awaited())
 	for _, n := range r.noticeWords().notices(r.view.Notices) {
 		out = append(out, say("md notice", n))
 	}
@@ -132,10 +132,10 @@ func (r *report) brokenConfig() safe {
 	}{r.broken(), shown, r.more(more)})
 }
 
-// missing says why the review is incomplete.
+// missing says why the review is incomplete, unless it only waits for answers.
 func (r *report) missing() safe {
 	list := r.incomplete(true)
-	if list.n == 0 {
+	if list.n == 0 || r.page.Awaited != nil && r.page.Awaited.Only {
 		return ""
 	}
 	unread := slices.ContainsFunc(r.r.Report.Incomplete, func(i pipeline.Incompleteness) bool { return i.Gating && i.Unread() })
@@ -281,6 +281,7 @@ func (r *report) belowFindings() []safe {
 	unconfirmed := r.unconfirmed()
 	disputed := r.disputed("md dispute")
 	return []safe{
+		r.sessionPart(),
 		r.reviewReports(),
 		r.proposedConfig(),
 		r.details("heading resolved", safe(grouped(resolved.n)), resolved, roomResolved),

@@ -66,9 +66,10 @@ func (cw coverageWords) agents() []safe {
 			a.Note = cw.p.text(strings.TrimRight(c.Note, ". "), maxReason)
 			a.Shared, a.Runs = c.Shared, c.Runs
 		}
-		if a.Status == word(pipeline.AgentOK) {
+		switch pipeline.AgentStatus(a.Status) {
+		case pipeline.AgentOK, pipeline.AgentNotAsked, pipeline.AgentWaiting:
 			fine = append(fine, say("agent ran", a))
-		} else {
+		default:
 			failed = append(failed, say("agent ran", a))
 		}
 	}
@@ -94,7 +95,7 @@ func (cw coverageWords) agents() []safe {
 func statusWord(s pipeline.AgentStatus) word {
 	switch s {
 	case pipeline.AgentOK, pipeline.AgentFailed, pipeline.AgentTimedOut, pipeline.AgentMalformed,
-		pipeline.AgentSkipped, pipeline.AgentDiscarded:
+		pipeline.AgentSkipped, pipeline.AgentDiscarded, pipeline.AgentWaiting, pipeline.AgentNotAsked:
 		return word(s)
 	}
 	return ""

@@ -49,7 +49,7 @@ type findings struct {
 	history  bool                     // there is a previous report, so the states new and open differ
 	previous *pipeline.PreviousReport // nil if only its head is known
 	wasNew   map[string]bool          // by fingerprint; see inPrevious
-	blocks   bool                     // the decision blocks
+	blocks   bool                     // the review blocks
 	ownGate  bool                     // the repository's own gate condition decided
 	list     []*pipeline.Finding
 	groups   [][]*pipeline.Finding // list without disputes; equal findings share a group
@@ -66,7 +66,7 @@ func newFindings(v View, p pen, k linker) *findings {
 	fs := &findings{
 		p: p, k: k, diff: newDiffIndex(r.Facts.Files), rules: v.Rules,
 		history: r.Report.Changes.PreviousReport != "", previous: r.Previous,
-		blocks:  r.Report.Decision.Blocks(),
+		blocks:  findingsBlock(&r.Report),
 		ownGate: r.Report.ByHand == nil && !isDefaultCondition(r.Report.Gate.Condition) && !isIncomplete(&r.Report),
 	}
 	for i := range r.Report.Findings {

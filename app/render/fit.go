@@ -18,23 +18,28 @@ const (
 // findings. In the worst case, with all notices, the findings still have a fifth of
 // maxBody; on most pull requests they have nearly all of it.
 const (
-	roomProblems    = 4000
-	roomShared      = 1000
-	roomTable       = 4000
-	roomResolved    = 6000
-	roomAside       = 6000
-	roomReports     = 6000
-	roomDisputed    = 6000
-	roomCoverage    = 10_000
-	roomGaps        = 8000
-	roomProposed    = 4000
-	roomEvaluation  = 3000
-	roomBacktest    = 3000
-	roomLoop        = 3000 // each of the places of an attempt, and the history of attempts
-	roomMachine     = 6000 // the machine-readable section
-	roomUnconfirmed = 3000
-	roomRun         = 1000            // the footer's run id, time and link, and the section's time
-	roomDetails     = maxDetails + 30 // each other link to the details page
+	roomProblems      = 4000
+	roomShared        = 1000
+	roomTable         = 4000
+	roomResolved      = 6000
+	roomAside         = 6000
+	roomReports       = 6000
+	roomDisputed      = 6000
+	roomCoverage      = 10_000
+	roomGaps          = 8000
+	roomProposed      = 4000
+	roomEvaluation    = 3000
+	roomBacktest      = 3000
+	roomLoop          = 3000 // each of the places of an attempt, and the history of attempts
+	roomMachine       = 6000 // the machine-readable section
+	roomSession       = 5000 // the table of reviewers
+	roomPeople        = 1000 // those who are mentioned
+	roomBlockers      = 2000 // what they are, in the alert
+	roomSessionNotes  = 2000
+	roomClarification = 6000
+	roomUnconfirmed   = 3000
+	roomRun           = 1000            // the footer's run id, time and link, and the section's time
+	roomDetails       = maxDetails + 30 // each other link to the details page
 )
 
 // items is a list whose items are put into words only when they are needed, so that a

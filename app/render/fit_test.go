@@ -118,6 +118,7 @@ var listed = []listInComment{
 	{"missing", "> [!CAUTION]", "\n\n", "\n> - "},
 	{"shared heads", "This head is also that of pull", "\n\n", "(passed)"},
 	{"proposed config", "### Proposed config", "\n\n<", "\n- Rule "},
+	{"reviewers of the session", "### Session", "\n\n- ", " | no answer | "},
 	{"review reports", "### Review reports", "\n\n<details><summary><b>", "**Specification: blocked**"},
 	{"resolved", "<b>Resolved</b>", "</details>", "\n- "},
 	{"unconfirmed", "<b>Not confirmed</b>", "</details>", "\n- "},
@@ -204,6 +205,18 @@ func fillLists(v *View, n int, text, details string) {
 		v.Review.Report.Models = &pipeline.ModelsReport{Strategy: text, ConfidenceLabel: text, Verdicts: slices.Repeat(pipeline.List[pipeline.ModelVerdict]{{Model: text}}, n)}
 	}
 	v.Details = details
+	session := &pipeline.SessionReport{
+		Rule: 2, Cycle: 9, ResumedBy: text, Outdated: slices.Repeat(pipeline.List[pipeline.SessionReviewer]{{Reviewer: text, HeadSHA: text, Summary: text}}, n),
+		Reviewers: slices.Repeat(pipeline.List[pipeline.SessionReviewer]{{Reviewer: text, State: pipeline.AskedMissing, Note: text}}, n),
+		State: pipeline.SessionState{
+			Escalation: &pipeline.SessionPause{Rule: 1, Reviewers: slices.Repeat(pipeline.List[string]{text}, n)},
+			Pause:      &pipeline.SessionPause{Rule: 2, Reviewers: slices.Repeat(pipeline.List[string]{text}, n), Clarification: strings.Repeat(text+"\n", n)},
+			Concerns:   slices.Repeat(pipeline.List[pipeline.SessionConcern]{{Reviewer: text, Summary: text}}, n),
+		},
+	}
+	if n > 0 {
+		v.Review.Report.Session, v.People = session, slices.Repeat([]string{text}, n)
+	}
 	for range n {
 		r := &v.Review
 		r.Report.Incomplete = append(r.Report.Incomplete, pipeline.Incompleteness{What: "patch", Path: text, Why: text, Gating: true},

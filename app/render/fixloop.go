@@ -104,7 +104,7 @@ func (r *report) attempt() safe {
 	places, more := each(blocking[:min(len(blocking), maxPlaces)], func(f **pipeline.Finding) safe { return fs.place(*f) }).take(r.room(roomLoop))
 	more += max(0, len(blocking)-maxPlaces)
 	var why word
-	if last := l.Last(); last != nil && (last.Note == fixloop.NoteIncomplete || last.Note == fixloop.NoteNoModels || last.Note == fixloop.NoteDraft) {
+	if last := l.Last(); last != nil && (last.Note == fixloop.NoteIncomplete || last.Note == fixloop.NotePaused || last.Note == fixloop.NoteNoModels || last.Note == fixloop.NoteDraft) {
 		why = word(last.Note)
 	}
 	return say("md attempt", struct {

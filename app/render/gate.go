@@ -31,6 +31,9 @@ func metricsRead(g *pipeline.Gate, p pen) []safe {
 // decidedBy names the gate condition that decided. It is empty for an incomplete
 // review: the head of the comment says that the review is incomplete.
 func (s sections) decidedBy() safe {
+	if bySession(&s.r.Report) {
+		return say("decided by the session", nil)
+	}
 	if s.r.Report.ByHand != nil {
 		return say("decided by hand", nil)
 	}

@@ -61,7 +61,7 @@ func inert(md string) string {
 		switch n := strings.Count(text, "|") - 1; {
 		case !strings.HasPrefix(line, "|"):
 			columns = 0
-		case columns == 0 && (n == 4 || n == 5): // our tables have as many
+		case columns == 0 && (n >= 3 && n <= 5): // our tables have as many
 			columns = n
 		case n != columns:
 			return fmt.Sprintf("table row has %d columns: %s", n, line)
@@ -258,7 +258,7 @@ func noticeKinds() []NoticeKind {
 	return []NoticeKind{
 		NoticeText, NoticeNotCompleted, NoticeUnknown, NoticeUsage, NoticePermission, NoticeRate, NoticeNoAgent, NoticeNoFinding, NoticeAllRead, NoticeSeveral,
 		NoticeUndecided, NoticeNoReview, NoticeHeadMoved, NoticeNotPaused, NoticeHelp, NoticeStatus, NoticeExplain,
-		NoticeReviewRefused, NoticeReviewStuck, NoticeMemory, NoticeNoRecord,
+		NoticeReviewRefused, NoticeReviewStuck, NoticeMemory, NoticeNoRecord, NoticeResumed,
 	}
 }
 
@@ -273,6 +273,7 @@ func hostileViews() *rapid.Generator[View] {
 			v.Rules[f.RuleID] = RuleNote{Reference: ref + hostileText().Draw(t, "reference"), Layer: hostileText().Draw(t, "layer")}
 		}
 		v.Record.RunID = hostileText().Draw(t, "run")
+		v.People = []string{hostileText().Draw(t, "person") + "."} // the dot makes it no login
 		v.Acts = Acts{Approved: rapid.Bool().Draw(t, "approved"), People: []string{hostileText().Draw(t, "asked")}}
 		v.Backtest = hostileBacktest(hostileText().Draw(t, "backtest"))
 		v.FixLoop = hostileLoop().Draw(t, "fix loop")

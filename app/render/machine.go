@@ -15,6 +15,9 @@ func (r *report) machineReadable(room int) safe {
 	if l := &r.view.FixLoop; l.Begun() || l.Status != fixloop.Pending {
 		record.FixLoop = &reviewreport.FixLoop{State: l.Name(), Attempt: l.Attempt, MaxAttempts: l.Max}
 	}
+	if s := r.view.Review.Report.Session; s != nil {
+		record.Session = &reviewreport.Session{Status: s.State.Status(), Rule: s.Rule, Cycle: s.Cycle, Waiting: len(s.Waiting) > 0}
+	}
 	advice := &record.SuccessEvidence.ReviewFindings.Recommendations
 	text := machineText(&record)
 	for len(text) > room && len(*advice) > 0 {

@@ -32,7 +32,7 @@ func TestCommentReadsBack(t *testing.T) {
 			v := s.view()
 			for name, text := range map[string]string{"comment": Comment(v).Body, "markdown": Markdown(v)} {
 				r := readBack(t, v, text)
-				if len(v.Shared) == 0 && r.Summary != Check(v).Title && s.name != "hostile" {
+				if len(v.Shared) == 0 && r.Summary != Check(v).Title && !strings.HasSuffix(s.name, "hostile") {
 					t.Errorf("%s: summary %q, title %q", name, r.Summary, Check(v).Title)
 				}
 				if r.ExecutionTimestamp != "2026-11-03T09:30:04Z" {

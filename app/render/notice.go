@@ -26,6 +26,10 @@ type Notice struct {
 	More    int           `json:"more,omitempty"`  // how many more there are
 	Status  *Status       `json:"status,omitempty"`
 	Memory  *MemoryAnswer `json:"memory,omitempty"`
+	// Loop, Escalation and Pause are what NoticeResumed resumed.
+	Loop       bool                   `json:"loop,omitempty"`
+	Escalation *pipeline.SessionPause `json:"escalation,omitempty"`
+	Pause      *pipeline.SessionPause `json:"pause,omitempty"`
 }
 
 // NoticeKind is the kind of a notice.
@@ -47,6 +51,7 @@ const (
 	NoticeNoReview     NoticeKind = "no_review"     // there is no review yet
 	NoticeHeadMoved    NoticeKind = "head_moved"    // the newest head has no review yet
 	NoticeNotPaused    NoticeKind = "not_paused"
+	NoticeResumed      NoticeKind = "resumed" // By resumed what Loop, Escalation and Pause say
 	NoticeHelp         NoticeKind = "help"
 	NoticeStatus       NoticeKind = "status"
 	NoticeExplain      NoticeKind = "explain" // the agent or file Text, or all agents
@@ -98,6 +103,7 @@ type Status struct {
 	More      int                    `json:"more,omitempty"` // of these
 	ByHand    *pipeline.HandDecision `json:"by_hand,omitempty"`
 	Loop      *LoopStatus            `json:"fix_loop,omitempty"` // nil if there is nothing to report about it
+	Session   *SessionStatus         `json:"session,omitempty"`  // nil if there is none
 	Lately    *Lately                `json:"lately,omitempty"`   // nil if there is nothing to report about it
 	Left      int                    `json:"left"`               // commands this hour
 	Limit     int                    `json:"limit"`              // commands an hour
@@ -271,6 +277,7 @@ func (nw noticeWords) notice(n Notice, room int) wordedNotice {
 		Wrong          word
 		Limit          int
 		Any            bool
+		Resumed        resumed
 	}{
 		Kind: word(n.Kind), By: nw.p.text(n.By, maxName), Text: sentence(nw.p.para(n.Text, maxMessage)), Name: nw.p.code(n.Text, maxName),
 		Wrong: word(n.Wrong), Limit: n.Limit, Any: len(n.Names) > 0,
@@ -289,6 +296,8 @@ func (nw noticeWords) notice(n Notice, room int) wordedNotice {
 		list, hidden = nw.status(n.Status), 0
 	case NoticeMemory:
 		out.Lead, list, hidden, out.Code = nw.memory(n.Memory)
+	case NoticeResumed:
+		lead.Resumed = nw.resumed(&n)
 	case NoticeExplain:
 		var known bool
 		if list, known = nw.explained(n.Text); !known {
@@ -331,7 +340,8 @@ func help(p pen) []helpLine {
 		out = append(out, helpLine{p.code(k.Usage(), maxName), say("does", word(k.Name)), say("who may", struct {
 			Who                     int
 			Own, Critical, Accepted bool
-		}{int(k.Who), k.Own, k.Critical, k.Accepted})})
+			Resumes                 bool
+		}{int(k.Who), k.Own, k.Critical, k.Accepted, k.Name == commands.Resume})})
 	}
 	return out
 }
@@ -377,6 +387,9 @@ func (nw noticeWords) status(st *Status) items {
 			Status              word
 			Attempt, Max, Turns int
 		}{word(l.Status), l.Attempt, l.Max, l.Turns})
+	}
+	if s := st.Session; s != nil {
+		out = append(out, nw.sessionStatus(s)...)
 	}
 	for _, v := range st.Decisions {
 		add("status finding", struct {

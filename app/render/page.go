@@ -42,6 +42,8 @@ type page struct {
 	Person     *person     // nothing blocks, and a person should look
 	ByHand     *byHand     // a person decided; Verdict is still that of the gate
 	Escalated  *escalation // by the fix loop
+	Session    *sessionPage
+	Awaited    *awaited // answers that are still to come
 
 	ConfigProblems int
 	Uncertain      int // concerns below the confidence gate; the title has them if there are no findings
@@ -66,6 +68,7 @@ type page struct {
 
 type missing struct {
 	Stages, Agents, Files, Others int
+	Awaited                       int // answers
 	FileList, Commits, Config     bool
 }
 
@@ -106,7 +109,7 @@ func newPage(v View, p pen, k linker) page {
 		Local:      k.web == "",
 		Advisory:   v.Mode == config.ModeAdvisory,
 		Incomplete: isIncomplete(rep),
-		Blocks:     rep.Decision.Blocks(),
+		Blocks:     findingsBlock(rep),
 		Verdict:    verdictOf(says),
 		Counts:     rep.Counts,
 		Missing:    missingOf(rep.Incomplete),
@@ -147,6 +150,8 @@ func newPage(v View, p pen, k linker) page {
 	pg.Person = personOf(rep)
 	pg.Errors, pg.Omissions = kindsOf(rep)
 	pg.Escalated = escalationOf(&v.FixLoop)
+	pg.Awaited = awaitedOf(&v.Review, p)
+	pg.sessionOf(rep, p)
 	if condition == aggregate.PersonDecides {
 		pg.Waits = waitsOf(rep)
 	}
@@ -285,11 +290,12 @@ func verdictOf(d pipeline.Decision) word {
 	return word(d)
 }
 
-// isDefaultCondition reports whether the gate's condition says no more than the counts
+// isDefaultCondition reports whether the gate's condition says no more than the title
 // beside it.
 func isDefaultCondition(c string) bool {
 	switch plaintext.Line(c) {
-	case "", "critical > 0", "major > 0", "warning > 0", aggregate.PersonDecides:
+	case "", "critical > 0", "major > 0", "warning > 0", aggregate.PersonDecides,
+		aggregate.SessionEscalated, aggregate.SessionPaused, aggregate.SessionUnheard:
 		return true
 	}
 	return false
@@ -321,6 +327,8 @@ func missingOf(list []pipeline.Incompleteness) missing {
 			m.Stages++
 		case "agent":
 			m.Agents++
+		case pipeline.IncompleteAnswer:
+			m.Awaited++
 		case "patch":
 			m.Files++
 		case "files":

@@ -831,7 +831,7 @@ func hostileView() View {
 	r.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: dismissed.ID, By: nasty}}
 	v.Rules = map[string]RuleNote{"r`1`": {Reference: "https://github.example/" + nasty, Layer: nasty}}
 	v.Notices = []string{nasty}
-	return v
+	return hostileSession(v)
 }
 
 // overflowView has n equal-sized findings, worst first.

@@ -26,6 +26,7 @@ func Text(v View, opts TextOptions) string {
 	t.page.number(fs)
 	t.head(v)
 	t.findings()
+	t.session()
 	t.reviewReports()
 	t.proposedConfig(v.Backtest)
 	t.list("heading resolved", t.resolved("text resolved"))
@@ -103,7 +104,7 @@ func (t *terminal) head(v View) {
 		t.heading(say("config broken", t.broken()))
 		t.items(problems)
 	}
-	if t.page.Incomplete {
+	if t.page.Incomplete && (t.page.Awaited == nil || !t.page.Awaited.Only) { // the title says who is awaited
 		t.heading(say("incomplete", t.page))
 		t.items(t.incomplete(true))
 	}

@@ -31,6 +31,8 @@ type View struct {
 	// Backtest is of the config that the change proposes. It is nil until it is known, so it
 	// appears only in the comment.
 	Backtest *pipeline.ConfigBacktest
+	// People are mentioned if a blocker pauses the session: logins, or teams as "org/team-slug".
+	People []string
 	// Acts appear only in the comment, because the check is written before them.
 	Acts Acts
 }

@@ -16,7 +16,7 @@ func TestVerdict(t *testing.T) {
 		{Reviewer: "gemini", Payload: fourrules.Payload{Verdict: fourrules.Concerns, Summary: "There is no salt."}},
 	}
 	for name, n := range map[string]int{"text/verdict-nobody.txt": 0, "text/verdict-concern.txt": 1, "text/verdict-clarify.txt": 2} {
-		d := fourrules.Decide(results[:n])
+		d := fourrules.Decide(results[:n], nil)
 		golden(t, name, Verdict(&d, TextOptions{Width: 70}))
 	}
 }

@@ -22,6 +22,8 @@ func (s *Service) works() map[ports.JobKind]work {
 		ports.JobCommand:   s.retried(withArgs(s.commands.Work)),
 		ports.JobRerequest: s.retried(withArgs(s.rerequested.Work)),
 		ports.JobReport:    s.retried(withArgs(s.reported.Work)),
+		ports.JobEvent:     s.retried(withArgs(s.Sessions.Heard)),
+		ports.JobRequest:   s.retried(withArgs(s.Sessions.Work)),
 		ports.JobScans:     withArgs(s.scanned.Work),
 		ports.JobIssues:    s.retried(withArgs(s.tracker.Work)),
 		ports.JobConfig:    s.retried(withArgs(s.pushes.Work)),

@@ -23,6 +23,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/policytest"
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/publish"
+	"github.com/reviewgate/reviewgate/app/sessions"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
@@ -59,6 +60,12 @@ func (s *Service) review(ctx context.Context, held *heldTarget) (handedOver bool
 	}
 	r := s.newRun(ctx, held)
 	err = s.run(ctx, r)
+	switch {
+	case errors.Is(err, errDraftSkipped), errors.Is(err, errSwitchedOff):
+		if err := s.Store.EndCycle(ctx, held.lease); err != nil {
+			return false, fmt.Errorf("end the cycle of the session: %w", err)
+		}
+	}
 	switch {
 	case errors.Is(err, errDraftSkipped):
 		return false, s.publisher.Draft(ctx, held.lease, held.state, r.src.InForce.Config.Settings.Check.Name)
@@ -129,7 +136,8 @@ func (s *Service) runOptions(ctx context.Context, r *reviewRun) run.Options {
 			}
 			return m, err
 		},
-		Carry: carry(s.Store.History, key, r.state.Rerun),
+		Session: askSession(s.Sessions, r),
+		Carry:   carry(s.Store.History, key, r.state.Rerun),
 		Check: func(f *pipeline.PRFacts, cfg *config.Config) error {
 			if err := checkFacts(f, cfg); err != nil {
 				return err
@@ -145,6 +153,17 @@ func (s *Service) runOptions(ctx context.Context, r *reviewRun) run.Options {
 		IOAgents: r.agents.Agent, GapModel: r.agents.GapModel, Comparer: r.agents.Comparer, Verifier: r.agents.Verifier,
 		File:     readFile(r.src),
 		Panicked: s.logPanic,
+	}
+}
+
+// askSession returns a function that asks the reviewers of the session. A merge group has none: its pull
+// requests have theirs.
+func askSession(k *sessions.Keeper, r *reviewRun) func(context.Context, *pipeline.PRFacts, *pipeline.AgentManifest, *config.Config) (*pipeline.Session, error) {
+	if r.state.Kind == ports.TargetGroup {
+		return nil
+	}
+	return func(ctx context.Context, f *pipeline.PRFacts, m *pipeline.AgentManifest, cfg *config.Config) (*pipeline.Session, error) {
+		return k.Ask(ctx, sessions.Asking{Lease: r.lease, Facts: f, Manifest: m, Config: cfg, Again: !r.state.Rerun.Decide})
 	}
 }
 
@@ -175,6 +194,7 @@ func (s *Service) store(ctx context.Context, r *reviewRun) error {
 		Review: outcome.Review, Config: slices.Concat(r.src.Blobs, s.proposedFiles(r)), Record: outcome.Record,
 		FixLoop: nextLoop(state, &outcome.Review, r.src.InForce.Config),
 	}
+	stored.Session = s.Sessions.Outcome(&outcome.Review, key, r.src.InForce.Config)
 	if len(s.Shadow.Files) > 0 {
 		var err error
 		shadow := backtest.New(s.Pipeline, backtest.Proposal{Layer: config.LayerServer, Files: s.Shadow.Files}, nil)

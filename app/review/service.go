@@ -25,6 +25,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/rereview"
 	"github.com/reviewgate/reviewgate/app/retention"
 	"github.com/reviewgate/reviewgate/app/retry"
+	"github.com/reviewgate/reviewgate/app/sessions"
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/run"
@@ -71,7 +72,9 @@ type Options struct {
 	QuarantineSteps []time.Duration
 	QuarantineFor   time.Duration
 	// Person returns a keyed hash of an account, which tells people apart and can't be turned back.
-	Person       func(login string, id int64) string
+	Person func(login string, id int64) string
+	// Remote says how remote reviewers are reached. Without Send, none is.
+	Remote       Remote
 	Retention    time.Duration // how long reviews and closed pull requests are kept; 0 means forever
 	LogRetention time.Duration // how long the logs for analytics are kept; 0 means forever
 	// Memory is how much memory this process may use, in bytes. Default 1 GiB. Changes that
@@ -79,6 +82,16 @@ type Options struct {
 	Memory int64
 	// TellWait is how long a change waits for memory before its check says so. Default 15 s.
 	TellWait time.Duration
+}
+
+// Remote says how remote reviewers are reached; see sessions.Keeper.
+type Remote struct {
+	Send      func(ctx context.Context, to config.Receiver, secret []byte, id string, body []byte) (sessions.Response, error)
+	Receiver  func(agent string) (to config.Receiver, secret []byte, ok bool)
+	PublicURL string
+	Key       []byte
+	// Join and Minute are for tests.
+	Join, Minute time.Duration
 }
 
 // Observer has functions that are called with what happened, for metrics. Any field may be
@@ -109,7 +122,8 @@ type Observer struct {
 // Service runs the use cases.
 type Service struct {
 	Options
-	Keeper      *memory.Keeper // decides what is remembered
+	Keeper      *memory.Keeper   // decides what is remembered
+	Sessions    *sessions.Keeper // runs the sessions of coding agents
 	retry       retry.Policy
 	leases      lease.Keeper
 	configs     *inforce.Configs
@@ -204,10 +218,19 @@ func (s *Service) build() {
 	}
 	s.scanned = &rereview.Scanned{Scans: s.Store.Scans, Interval: s.ScanInterval, Retry: s.retry}
 	s.Keeper = memory.NewKeeper(s.Store, s.Pipeline, s.Log, s.Now)
+	receiver := s.Remote.Receiver
+	if receiver == nil {
+		receiver = func(string) (to config.Receiver, secret []byte, ok bool) { return to, nil, false }
+	}
+	s.Sessions = &sessions.Keeper{
+		Sessions: s.Store.Sessions, Targets: s.Store.Targets, History: s.Store.History, PullReader: s.GitHub.PullReader, Configs: s.configs,
+		Send: s.Remote.Send, Receiver: receiver, PublicURL: s.Remote.PublicURL, Key: s.Remote.Key, Join: s.Remote.Join, Minute: s.Remote.Minute,
+		WebURL: s.WebURL, Redact: s.Pipeline.Redact, Log: s.Log, Now: s.Now,
+	}
 	s.commands = &commandrun.Runner{
 		Configs: s.configs, Commands: s.Store.Commands, Keeper: s.Keeper, History: s.Store.History, Targets: s.Store.Targets,
 		PullReader: s.GitHub.PullReader, PeopleReader: s.GitHub.PeopleReader, CommentWriter: s.GitHub.CommentWriter, Learning: s.Store.Learning,
-		Retry: s.retry, Redact: s.Pipeline.Redact, Person: s.Person, Log: s.Log, Now: s.Now,
+		Sessions: s.Store.Sessions, SessionSettings: s.Sessions.SettingsOf, Retry: s.retry, Redact: s.Pipeline.Redact, Person: s.Person, Log: s.Log, Now: s.Now,
 	}
 	s.tracker = &issues.Tracker{
 		Configs: s.configs, Deferrals: s.Store.Deferrals, Probations: s.Store.Probations, History: s.Store.History, Marks: s.Store.Marks,
@@ -277,13 +300,16 @@ func (s *Service) Accept(ctx context.Context, d ports.Delivery) (ports.Accepted,
 	return acc, nil
 }
 
-// storable returns the asks in the form in which they are stored: commands without secrets, and
+// storable returns the asks in the form in which they are stored: commands and events without secrets, and
 // no pushes to branches without config.
 func (s *Service) storable(asks []ports.Ask) (kept []ports.Ask) {
 	for _, ask := range asks {
 		switch a := ask.(type) {
 		case ports.Command:
 			ask = s.commands.Presentable(a)
+		case ports.EventNews:
+			a.Event = s.Sessions.Presentable(a.Event)
+			ask = a
 		case ports.ConfigNews:
 			if !s.configs.CarriesConfig(a) {
 				continue

@@ -35,6 +35,7 @@ var events = map[string]func() event{
 	"installation":                payload[installationEvent],
 	"installation_repositories":   payload[installationEvent],
 	"repository":                  payload[repositoryEvent],
+	"repository_dispatch":         payload[dispatchEvent],
 }
 
 // payload returns an empty payload of the type E.

@@ -16,6 +16,7 @@ func FuzzPayload(f *testing.F) {
 	f.Add("pull_request_review_comment", `{"action":"created",`+envelopeJSON+`,"pull_request":{"number":12,"state":"open","user":{"login":"a"}},"comment":{"id":5,"body":"/review","user":{"login":"b","type":"User"}},"sender":{"login":"b","type":"User"}}`)
 	f.Add("check_run", `{"action":"rerequested",`+envelopeJSON+`,"check_run":{"head_sha":"`+sha1Head+`","app":{"id":42},"pull_requests":[{"number":1}]}}`)
 	f.Add("merge_group", `{"action":"checks_requested",`+envelopeJSON+`,"merge_group":{"head_sha":"`+sha1Head+`","base_sha":"`+sha1Base+`","head_ref":"refs/heads/gh-readonly-queue/main/pr-1-`+sha1Base+`"}}`)
+	f.Add("repository_dispatch", `{"action":"milestone",`+envelopeJSON+`,"client_payload":{"id":"m-1","pr":1,"agent":"a","summary":"s"}}`)
 	f.Add("ping", `{"zen":"x"}`)
 	f.Add("star", `{"action":"\ud800"}`)
 	f.Fuzz(func(t *testing.T, event, body string) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -178,12 +177,9 @@ func ago(s string, now time.Time) (time.Time, error) {
 	if s == "all" {
 		return time.Time{}, nil
 	}
-	units := map[string]time.Duration{"d": 24 * time.Hour, "h": time.Hour}
-	for unit, d := range units {
-		digits, ok := strings.CutSuffix(s, unit)
-		if n, err := strconv.Atoi(digits); ok && err == nil && n > 0 && n <= 100_000 {
-			return now.Add(-time.Duration(n) * d), nil
-		}
+	d, ok := duration(s)
+	if !ok {
+		return time.Time{}, errors.New("write days or hours, such as 30d or 12h, or all")
 	}
-	return time.Time{}, errors.New("write days or hours, such as 30d or 12h, or all")
+	return now.Add(-d), nil
 }

@@ -157,26 +157,32 @@ func (f *replayFlags) filter(args []string, now time.Time) (which ports.ReviewFi
 	return which, err
 }
 
-var period = regexp.MustCompile(`^([1-9][0-9]{0,4})([dh])$`)
-
-// since returns the time that was a period such as 90d or 12h ago.
+// since returns the time that was a number of days or hours ago, such as 90d or 12h.
 func since(text string, now time.Time) (time.Time, error) {
 	if text == "all" {
 		return time.Time{}, nil
 	}
-	m := period.FindStringSubmatch(text)
-	if m == nil {
+	d, ok := duration(text)
+	if !ok {
 		return time.Time{}, fmt.Errorf("--since %q: write all, or a number of days or hours up to 99999, such as 90d or 12h", text)
 	}
-	n, err := strconv.Atoi(m[1])
-	if err != nil {
-		return time.Time{}, fmt.Errorf("--since %q: %w", text, err)
+	return now.Add(-d), nil
+}
+
+var period = regexp.MustCompile(`^([1-9][0-9]{0,4})([dh])$`)
+
+// duration reads a number of days or hours, such as 90d or 12h.
+func duration(text string) (d time.Duration, ok bool) {
+	m := period.FindStringSubmatch(text)
+	if m == nil {
+		return 0, false
 	}
+	n, err := strconv.Atoi(m[1])
 	unit := time.Hour
 	if m[2] == "d" {
-		unit *= 24
+		unit = 24 * time.Hour
 	}
-	return now.Add(-time.Duration(n) * unit), nil
+	return time.Duration(n) * unit, err == nil
 }
 
 // replayed counts results.

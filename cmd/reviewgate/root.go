@@ -137,7 +137,7 @@ func rootCommand() *cobra.Command {
 		SilenceErrors:     true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
-	root.AddCommand(serveCommand(), reviewCommand(), synthesizeCommand(), aggregateCommand(), verdictCommand(), configCommand(), secretsCommand(), evalCommand(), doctorCommand(), simulateCommand(), backfillCommand(), backupCommand(), replayCommand(), backtestCommand(), analyticsCommand(), memoryCommand(), apartCommand(), demoCommand())
+	root.AddCommand(serveCommand(), reviewCommand(), synthesizeCommand(), aggregateCommand(), verdictCommand(), configCommand(), secretsCommand(), evalCommand(), doctorCommand(), simulateCommand(), backfillCommand(), backupCommand(), replayCommand(), backtestCommand(), analyticsCommand(), memoryCommand(), tokenCommand(), apartCommand(), demoCommand())
 	return root
 }
 

@@ -25,6 +25,8 @@ type Input struct {
 	Rules map[string]*config.Rule
 	// Failed is the earlier stage that failed, or nil.
 	Failed *pipeline.Incompleteness
+	// Session is what the review read about the session of coding agents, or nil.
+	Session *pipeline.Session
 	// FilesUnknown says that nobody knows the files of the change, so Facts have
 	// none. The paths and lines of findings are not checked then.
 	FilesUnknown bool
@@ -33,8 +35,11 @@ type Input struct {
 // Aggregate makes the report from the input.
 func Aggregate(in Input) pipeline.Report {
 	// The gate is at least as strict as without models, and blocks whatever blocks without memory.
-	w := withMemory(newWork(in), (*work).neverLooser)
-	w.byHand() // a person's decision replaces the gate's
+	first := newWork(in)
+	w := withMemory(first, (*work).neverLooser)
+	w.session(first)
+	w.byHand()             // a person's decision replaces the gate's
+	holdSession(&w.report) // but resumes no session
 	return w.report
 }
 
@@ -86,6 +91,8 @@ func Failed(in Input, failed *pipeline.Incompleteness) pipeline.Report {
 	w := newWork(in)
 	w.carryHistory()
 	w.gate()
+	w.session(nil)
 	w.byHand()
+	holdSession(&w.report)
 	return w.report
 }

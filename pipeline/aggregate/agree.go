@@ -41,7 +41,10 @@ func (w *work) agree() {
 		case f.unraised:
 			some = true // its proof comes from an earlier report
 		case f.Model != "":
-			f.claim, f.proof.Models, some = &claim{}, 1, true
+			f.proof.Models, some = 1, true
+			if !f.remote { // the models' summary counts only what they claim
+				f.claim = &claim{}
+			}
 		}
 	}
 	applyOpinions(w.in.Results, w.findings)

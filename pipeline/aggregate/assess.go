@@ -36,8 +36,10 @@ func (w *work) assess() {
 }
 
 // isReview reports whether a result is a model's review. An answer about the choice of agents
-// is not a review.
-func isReview(r *pipeline.AgentResult) bool { return r.Model != "" && !pipeline.Auxiliary(r.Agent) }
+// is not a review, nor is one of a remote reviewer.
+func isReview(r *pipeline.AgentResult) bool {
+	return r.Model != "" && !r.Remote && !pipeline.Auxiliary(r.Agent)
+}
 
 // tallied is a claim of models in its final form.
 type tallied struct {
@@ -60,7 +62,7 @@ func (w *work) tally(names []string, m *pipeline.ModelsReport) models.Tally {
 		if disputed {
 			merge.Contradictions++
 		}
-		if slices.ContainsFunc(f.each(), func(m *item) bool { return m.Model != "" }) {
+		if slices.ContainsFunc(f.each(), func(m *item) bool { return m.Model != "" && !m.remote }) {
 			t.Findings++
 		}
 		for _, m := range f.each() {

@@ -139,8 +139,8 @@ func (in *input) finalUnknown(layer string) bool {
 		return true
 	}
 	for agent := range in.failed {
-		if e := in.Manifest.Entry(agent); e == nil || !blocking(e) {
-			continue
+		if e := in.Manifest.Entry(agent); e == nil || !blocking(e) || in.pending[agent] == pipeline.AgentNotAsked {
+			continue // outside of a session nobody asks a reviewer of sessions
 		}
 		if slices.Contains(in.Config.FinalLayers(agent), layer) {
 			return true

@@ -2,7 +2,9 @@ package aggregate
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -29,6 +31,22 @@ func incomplete(in *input) (out pipeline.List[pipeline.Incompleteness]) {
 			continue
 		}
 		e := in.Manifest.Entry(res.Agent)
+		switch res.Status {
+		case pipeline.AgentNotAsked:
+			if head := in.unconfirmedBlocker(res.Agent); head != "" {
+				out = append(out, pipeline.Incompleteness{
+					What: "agent", Gating: true,
+					Why: fmt.Sprintf("%s was not asked about this head, and its findings on %s block: ask for a review again", res.Agent, head[:min(7, len(head))]),
+				})
+			}
+			continue
+		case pipeline.AgentWaiting:
+			// The decision of the session is still to come.
+			out = append(out, pipeline.Incompleteness{
+				What: pipeline.IncompleteAnswer, Why: fmt.Sprintf("%s has not answered yet: %s", res.Agent, res.Note), Gating: blocking(e) || in.reviewsSessions(res.Agent),
+			})
+			continue
+		}
 		out = append(out, pipeline.Incompleteness{
 			What: "agent", Why: fmt.Sprintf("%s %s: %s", res.Agent, ended(res.Status), res.Note), Gating: blocking(e) && !pipeline.Auxiliary(res.Agent),
 		})
@@ -40,6 +58,11 @@ func incomplete(in *input) (out pipeline.List[pipeline.Incompleteness]) {
 		}
 	}
 	return out
+}
+
+// reviewsSessions reports whether an agent's verdict counts in sessions.
+func (in *input) reviewsSessions(agent string) bool {
+	return slices.ContainsFunc(in.Config.Agents, func(a config.Agent) bool { return a.ID == agent && a.Session })
 }
 
 // acceptedUnread is the person who accepted that parts of this head could not be read, or "".

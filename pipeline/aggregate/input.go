@@ -11,10 +11,11 @@ import (
 // input is an Input with what the steps look up in it. The steps don't change it.
 type input struct {
 	Input
-	secrets map[string]bool           // the agents that look for secrets
-	graded  map[string]bool           // the agents with the scale pass/warn/fail
-	failed  map[string]bool           // see failedAgents
-	files   map[string]*pipeline.File // by path
+	secrets map[string]bool                 // the agents that look for secrets
+	graded  map[string]bool                 // the agents with the scale pass/warn/fail
+	failed  map[string]bool                 // see failedAgents
+	pending map[string]pipeline.AgentStatus // of these, the remote reviewers that are awaited or were not asked
+	files   map[string]*pipeline.File       // by path
 	lines   *lineIndex
 	titles  *titles
 	memory  *remembered // nil if memory has no false positives
@@ -23,7 +24,7 @@ type input struct {
 // newInput fills in defaults. It sorts the results by content, so that the order in which they came
 // does not matter.
 func newInput(given Input) *input {
-	in := &input{Input: given, secrets: map[string]bool{}, graded: map[string]bool{}, files: filesByPath(given.Facts), titles: newTitles()}
+	in := &input{Input: given, secrets: map[string]bool{}, graded: map[string]bool{}, files: filesByPath(given.Facts), titles: newTitles(), pending: map[string]pipeline.AgentStatus{}}
 	if in.Manifest == nil {
 		in.Manifest = &pipeline.AgentManifest{}
 	}
@@ -40,6 +41,11 @@ func newInput(given Input) *input {
 		in.secrets[a.ID], in.graded[a.ID] = a.Kind == config.KindSecrets, a.Scale == config.ScalePassWarnFail
 	}
 	in.lines, in.failed = newLineIndex(in.files), failedAgents(in.Results, in.Manifest)
+	for _, r := range in.Results {
+		if r.Status == pipeline.AgentWaiting || r.Status == pipeline.AgentNotAsked {
+			in.pending[r.Agent] = r.Status
+		}
+	}
 	in.memory = newRemembered(in.Memory.FalsePositives, in.Classification)
 	return in
 }

@@ -27,6 +27,7 @@ type item struct {
 	flagged  string // the text that it is about
 	sides    sides  // of all findings merged into it
 	proof    models.Proof
+	remote   bool            // a remote reviewer made it
 	claim    *claim          // what a model claims, shared with others that claim the same
 	backers  map[string]bool // the models that agree with it
 	opinions []pipeline.Opinion

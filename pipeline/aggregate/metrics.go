@@ -17,7 +17,7 @@ func metrics(in *input, r *pipeline.Report) map[string]float64 {
 	m[policies.MetricGaps] = float64(len(r.GapLog))
 	m[policies.MetricUncoveredFiles] = float64(in.uncovered())
 	m[policies.MetricRiskScore] = float64(in.Classification.Risk.Score)
-	m[policies.MetricAgentsFailed] = float64(len(in.failed))
+	m[policies.MetricAgentsFailed] = float64(in.failures())
 	m[policies.MetricIncomplete] = float64(len(r.Incomplete))
 	return m
 }
@@ -68,6 +68,17 @@ func (in *input) uncovered() int {
 	n := 0
 	for p := range in.files {
 		if !covered[p] {
+			n++
+		}
+	}
+	return n
+}
+
+// failures counts the agents that failed. A remote reviewer whose answer is still to come, or that
+// nobody asked, has not failed.
+func (in *input) failures() (n int) {
+	for agent := range in.failed {
+		if s := in.pending[agent]; s == "" {
 			n++
 		}
 	}

@@ -55,7 +55,7 @@ func (w *work) addResults() {
 		items := make([]item, len(r.Output.Findings))
 		for i := range items {
 			items[i] = item{Finding: r.Output.Findings[i], original: &r.Output.Findings[i], answer: answer, stage: r.Stage}
-			items[i].Agent, items[i].Model = r.Agent, r.Model
+			items[i].Agent, items[i].Model, items[i].remote = r.Agent, r.Model, r.Remote
 			w.findings = append(w.findings, &items[i])
 		}
 		for _, t := range r.Output.ResidualConcerns {

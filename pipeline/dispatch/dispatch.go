@@ -132,7 +132,7 @@ func (r runner) run(ctx context.Context) (pipeline.AgentResult, Observation) {
 		if a.err == nil {
 			result.Note = note(a.Note)
 		}
-		result.Asked = a.Asked
+		result.Asked, result.Remote = a.Asked, a.Remote
 		result.Citations = Citations(ctx, a.Output.Findings, r.task.Facts, r.options, id)
 	}
 	observation.Duration, observation.Err = time.Since(start), a.err
@@ -235,6 +235,16 @@ func (e *SkippedError) Error() string { return "skipped: " + e.Why }
 // Skipped returns the reason for people.
 func (e *SkippedError) Skipped() string { return e.Why }
 
+// WaitingError says until when a remote reviewer's answer may come.
+type WaitingError struct{ Until string }
+
+func (e *WaitingError) Error() string { return "it has until " + e.Until }
+
+// NotAskedError says why a remote reviewer was not asked. That is no failure.
+type NotAskedError struct{ Why string }
+
+func (e *NotAskedError) Error() string { return e.Why }
+
 // PartError says why an agent reviewed only a part of its scope. The findings in its output count,
 // and the agent did not finish.
 type PartError struct{ Err error }
@@ -276,6 +286,8 @@ func (r runner) status(err error) (pipeline.AgentStatus, string) {
 	var malformed *MalformedError
 	var panicked *panicError
 	var skipped interface{ Skipped() string }
+	var waiting *WaitingError
+	var notAsked *NotAskedError
 	switch {
 	case err == nil:
 		return pipeline.AgentOK, ""
@@ -285,6 +297,10 @@ func (r runner) status(err error) (pipeline.AgentStatus, string) {
 			late += ": " + text
 		}
 		return pipeline.AgentTimedOut, note(late)
+	case errors.As(err, &waiting):
+		return pipeline.AgentWaiting, note(waiting.Error())
+	case errors.As(err, &notAsked):
+		return pipeline.AgentNotAsked, note(notAsked.Why)
 	case errors.As(err, &malformed):
 		return pipeline.AgentMalformed, note(malformed.Err.Error())
 	case errors.As(err, &panicked):
@@ -314,6 +330,8 @@ type Answer struct {
 	Reports []pipeline.ReviewReportOutcome
 	// Asked are the lines of the change that a model was asked about; see pipeline.AgentResult.
 	Asked []pipeline.AskedLines
+	// Remote says that a remote reviewer answered; see pipeline.AgentResult.
+	Remote bool
 }
 
 // Task is what an agent is asked to review.

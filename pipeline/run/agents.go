@@ -41,9 +41,11 @@ func (r *Runner) agents(engine *Engine, o Options, v *pipeline.Review, each IOAg
 		case all[a.ID] != nil:
 		case cfg.Absent(&a):
 			all[a.ID] = modelless{}
+		case a.Kind == config.KindWebhook:
+			all[a.ID] = remote{agent: a, asked: v.Session.Of(a.ID), facts: &v.Facts}
 		case a.Enabled && o.IOAgents != nil:
 			each.Agent, each.Config, each.Redact, each.Shares = a, cfg, r.Redact, shares(cfg, &v.Manifest, a.ID)
-			each.Memory = &v.Memory
+			each.Memory, each.Cycle = &v.Memory, cycleOf(v.Session, &a)
 			if agent := o.IOAgents(each); agent != nil {
 				all[a.ID] = agent
 			}

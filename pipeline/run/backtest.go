@@ -58,7 +58,7 @@ func (r *Runner) Backtest(ctx context.Context, was *pipeline.Review, u Under) (B
 		facts.Config = u.Config.InForce
 	}
 	in := aggregate.Input{
-		Facts: &facts, Previous: u.before(was.Previous), SameHead: u.before(was.SameHead), Memory: was.Memory, Config: u.Config, Rules: engine.byID,
+		Facts: &facts, Previous: u.before(was.Previous), SameHead: u.before(was.SameHead), Memory: was.Memory, Session: was.Session, Config: u.Config, Rules: engine.byID,
 	}
 	in.Memory.ByHand = nil // the question is what the config would decide
 	if err := engine.choose(ctx, &in); err != nil {

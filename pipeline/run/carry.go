@@ -103,6 +103,25 @@ func sameNotes(scope pipeline.AgentScope, now, before *pipeline.Review) bool {
 	return pipeline.SameJSON(memory.NotesOn(&now.Memory, services, paths), memory.NotesOn(&before.Memory, services, paths))
 }
 
+// sameCycle reports whether an agent that reviews sessions is told the same about them. An agent that
+// does not is told nothing.
+func (e *Engine) sameCycle(agent string, now, before *pipeline.Session) bool {
+	for i := range e.config.Agents {
+		if a := &e.config.Agents[i]; a.ID == agent {
+			return pipeline.SameJSON(told(cycleOf(now, a)), told(cycleOf(before, a)))
+		}
+	}
+	return true
+}
+
+// told is the part of a cycle that reviewers are told.
+func told(c *pipeline.SessionCycle) *pipeline.SessionCycle {
+	if c == nil {
+		return nil
+	}
+	return &pipeline.SessionCycle{Number: c.Number, Targets: c.Targets, Context: c.Context, Files: c.Files, FocusAreas: c.FocusAreas, MaxWords: c.MaxWords}
+}
+
 // carried are results that replace those of agents, by agent.
 type carried map[string][]pipeline.AgentResult
 
@@ -123,6 +142,8 @@ func (r *Runner) carry(ctx context.Context, engine *Engine, v *pipeline.Review, 
 		case !sameHead && !r.readsFactsAlone(engine, e.Agent):
 		case !commits && r.readsCommits(engine, e.Agent):
 		case readsMemory(engine, e.Agent) && !sameNotes(e.Scope, v, previous):
+		case r.kindOf(engine, e.Agent) == config.KindWebhook: // its answers are in the session
+		case !engine.sameCycle(e.Agent, v.Session, previous.Session):
 		default:
 			if results := finished(previous, e.Agent, sameHead); results != nil {
 				out[e.Agent] = results

@@ -160,7 +160,7 @@ func (p *previewer) try(ctx context.Context, cfg *config.Config, facts *pipeline
 			return err
 		}
 	}
-	in := aggregate.Input{Facts: facts, Previous: p.in.Previous, Memory: p.in.Memory, Config: cfg, Rules: engine.byID}
+	in := aggregate.Input{Facts: facts, Previous: p.in.Previous, Memory: p.in.Memory, Session: p.in.Session, Config: cfg, Rules: engine.byID}
 	in.Memory.ByHand = nil // the question is what the config would decide
 	if err := engine.choose(ctx, &in); err != nil {
 		return err

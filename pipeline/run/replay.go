@@ -26,7 +26,7 @@ func (r *Runner) Replay(ctx context.Context, was *pipeline.Review, cfg *config.C
 		return pipeline.Report{}, err
 	}
 	in := aggregate.Input{
-		Facts: &was.Facts, Previous: was.Previous, SameHead: was.SameHead, Memory: was.Memory, Config: cfg, Rules: engine.byID,
+		Facts: &was.Facts, Previous: was.Previous, SameHead: was.SameHead, Memory: was.Memory, Session: was.Session, Config: cfg, Rules: engine.byID,
 		Failed: failureOf(was.Failed),
 	}
 	if in.Failed != nil {

@@ -67,6 +67,9 @@ type Options struct {
 	// Memory returns what people taught, once the change is classified, since records of memory belong
 	// to services. If classifying failed, the classification is empty.
 	Memory func(ctx context.Context, facts *pipeline.PRFacts, classification *pipeline.Classification) (pipeline.Memory, error)
+	// Session asks the remote reviewers of the manifest, or none if that is nil because a stage failed. It
+	// returns what is known of the session, or nil. Without Session no remote reviewer is asked.
+	Session func(ctx context.Context, facts *pipeline.PRFacts, manifest *pipeline.AgentManifest, cfg *config.Config) (*pipeline.Session, error)
 	// Carry lets results of the last review replace those of agents.
 	Carry Carry
 	// Check is called once the facts are known. An error ends the run and is returned unchanged.
@@ -120,6 +123,8 @@ type IOAgent struct {
 	// Memory is what people taught about the repository, for agents that ask models about the change.
 	// It is nil for those that ask for gaps or about findings.
 	Memory *pipeline.Memory
+	// Cycle is the cycle of the session in which the agent reviews, or nil.
+	Cycle *pipeline.SessionCycle
 	// Shares says that models are asked more than once about the agent's files, so that APIs should
 	// cache what these questions have in common.
 	Shares bool
@@ -229,8 +234,17 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 			return out, fmt.Errorf("read the last report on this head: %w", err)
 		}
 	}
+	if o.Session != nil {
+		manifest := &v.Manifest
+		if failed != "" {
+			manifest = nil // nobody is asked, but a pause stands
+		}
+		if v.Session, err = o.Session(ctx, &v.Facts, manifest, out.Config); err != nil {
+			return out, fmt.Errorf("ask the session's reviewers: %w", err)
+		}
+	}
 	in := aggregate.Input{
-		Facts: &v.Facts, Classification: &v.Classification, Manifest: &v.Manifest,
+		Facts: &v.Facts, Classification: &v.Classification, Manifest: &v.Manifest, Session: v.Session,
 		Gaps: v.Gaps, Previous: v.Previous, SameHead: v.SameHead, Memory: v.Memory, Config: out.Config, Rules: engine.byID,
 	}
 	failed = t.then(failed, pipeline.StageDispatch, "running agents", func() (err error) {

@@ -19,8 +19,9 @@
 //	a head that a person passed                      completes for that head; the next
 //	                                                 head continues the count
 //	a failing report of a head that counted before   restores the state after that head
-//	an incomplete report, one of a draft, or one     changes nothing
-//	that does not count by the settings
+//	an incomplete report, one of a draft, one that   changes nothing
+//	a paused session alone keeps from passing, or
+//	one that does not count by the settings
 //	"/review resume" after an escalation             starts a new count from 1
 //
 // After an escalation, the pull request is also halted until "/review resume". Until then, nothing

@@ -23,7 +23,9 @@ type Report struct {
 	// ByHand says that a person passed the head, in spite of the gate's decision.
 	ByHand bool
 	// Incomplete says that something is missing that the gate needs.
-	Incomplete    bool
+	Incomplete bool
+	// Paused says that only the pause of a session of coding agents keeps the head from passing.
+	Paused        bool
 	Models        bool // whether models took part
 	Draft         bool // a draft may fail
 	Spec, Quality pipeline.Verdict
@@ -38,6 +40,7 @@ func ReportOf(r *pipeline.Review, resumes int) Report {
 		HeadSHA: r.Facts.Head.SHA, Decision: rep.Decision, Commits: r.Facts.Commits, Resumes: resumes, Draft: r.Facts.Draft,
 		ByHand:     rep.ByHand != nil && rep.ByHand.Action == pipeline.HandOverride,
 		Incomplete: slices.ContainsFunc(rep.Incomplete, func(i pipeline.Incompleteness) bool { return i.Gating }),
+		Paused:     rep.Session != nil && rep.Session.Decides,
 	}
 	if m := rep.Models; m != nil {
 		out.Models = true
@@ -85,6 +88,8 @@ func Next(s State, r Report, set Settings) State {
 		}
 	case r.Incomplete:
 		row.Note = NoteIncomplete
+	case r.Paused:
+		row.Note = NotePaused
 	case counted >= 0:
 		s.stand(&row)
 	case !counts:

@@ -27,6 +27,12 @@ func fails(head string) Report {
 	return Report{HeadSHA: head, Decision: pipeline.DecisionNeedsFixes}
 }
 
+func paused(head string) Report {
+	r := fails(head)
+	r.Paused = true
+	return r
+}
+
 func passes(head string) Report {
 	return Report{HeadSHA: head, Decision: pipeline.DecisionPassWithWarnings}
 }
@@ -82,6 +88,7 @@ func TestTransitions(t *testing.T) {
 		"resumed, and incomplete":                append(slices.Clone(escalates), step{resumed(incomplete("c"), 1), "pending", NoteIncomplete, 0}),
 		"resumed where nothing is paused":        {{fails("a"), "review-fix-1", "", 1}, {resumed(fails("b"), 1), "review-fix-2", "", 2}, {resumed(fails("c"), 1), "escalated", NoteEscalated, 0}},
 		"the same head again":                    {{fails("a"), "review-fix-1", "", 1}, {fails("a"), "review-fix-1", "", 1}, {fails("a"), "review-fix-1", "", 1}},
+		"a paused session does not count":        {{paused("a"), "pending", NotePaused, 0}, {fails("a"), "review-fix-1", "", 1}, {paused("b"), "review-fix-1", NotePaused, 0}},
 		"incomplete does not count":              {{incomplete("a"), "pending", NoteIncomplete, 0}, {fails("a"), "review-fix-1", "", 1}, {incomplete("b"), "review-fix-1", NoteIncomplete, 0}, {fails("b"), "review-fix-2", "", 2}},
 		"back to an old head":                    {{fails("a"), "review-fix-1", "", 1}, {fails("b"), "review-fix-2", "", 2}, {fails("a"), "review-fix-2", NoteAgain, 1}, {fails("b"), "review-fix-2", NoteAgain, 2}},
 		"dismissed and restored":                 {{fails("a"), "review-fix-1", "", 1}, {passes("a"), "complete", "", 1}, {fails("a"), "review-fix-1", "", 1}},

@@ -74,6 +74,7 @@ type Note string
 // These are the notes. The first three say why a failing report opens no attempt.
 const (
 	NoteIncomplete Note = "incomplete"
+	NotePaused     Note = "paused"    // only the session's pause keeps it from passing
 	NoteNoModels   Note = "no models" // no models took part, and only reports with models count
 	NoteDraft      Note = "draft"
 	NoteAgain      Note = "again"     // the head has counted before

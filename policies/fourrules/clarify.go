@@ -13,9 +13,8 @@ import (
 // These are the limits of a summary.
 const (
 	MaxWords = 200 // the limit that review requests state
-	// maxSummary, in characters, is for texts that don't have words. It allows ten characters for
-	// each word, more than any language has on average.
-	maxSummary = 10 * MaxWords
+	// perWord, in characters, is for texts that don't have words. No language has more on average.
+	perWord = 10
 )
 
 // Cut shortens a summary to the given number of words, and says at its end that it was cut.
@@ -35,8 +34,9 @@ func Cut(summary string, words int) string {
 	if n > words {
 		summary = fmt.Sprintf("%s … (cut: %d of %d words)", summary[:end], words, n)
 	}
-	if all := utf8.RuneCountInString(summary); all > maxSummary+100 { // the mark is added after this
-		summary = fmt.Sprintf("%s… (cut: %d of %d characters)", string([]rune(summary)[:maxSummary]), maxSummary, all)
+	most := perWord * words
+	if all := utf8.RuneCountInString(summary); all > most+100 { // the mark is added after this
+		summary = fmt.Sprintf("%s… (cut: %d of %d characters)", string([]rune(summary)[:most]), most, all)
 	}
 	return summary
 }
@@ -55,13 +55,23 @@ const (
 const nobodyAnswered = "There is no result: no reviewer answered, which is no approval. Ask the reviewers again, or others, and go on when one has answered."
 
 // clarification is a prompt that asks the agents to settle the reviewers' issues: it says who
-// raised what, and what must be settled. Reviewers with concerns come first.
-func clarification(results []Result, issues []RaisedIssue) string {
+// raised what, who did not answer, and what must be settled. Reviewers with concerns come first.
+func clarification(results []Result, issues []RaisedIssue, missing []string) string {
+	unanswered := noAnswerFrom(missing)
+	if len(results) == 0 && unanswered == "" {
+		return nobodyAnswered
+	}
+	if countOf(results, Concerns) == 0 { // nothing to settle but the missing answers
+		return fmt.Sprintf("%s, so work is paused. No answer is no approval. Ask for a review again, and go on when everybody has answered.\n", unanswered)
+	}
 	voices := slices.Clone(results)
 	slices.SortStableFunc(voices, func(a, b Result) int { return b.Payload.Verdict.rank() - a.Payload.Verdict.rank() })
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d of %d reviewers have concerns, so work is paused until these are settled. What stands in quotes is the reviewers' own words.\n\nWho says what:\n",
-		countOf(results, Concerns), len(results))
+	fmt.Fprintf(&b, "%d of %d reviewers have concerns, so work is paused until these are settled.", countOf(results, Concerns), len(results)+len(missing))
+	if unanswered != "" {
+		fmt.Fprintf(&b, " %s, which is no approval.", unanswered)
+	}
+	b.WriteString(" What stands in quotes is the reviewers' own words.\n\nWho says what:\n")
 	for i, r := range voices {
 		if i == maxReviewers {
 			fmt.Fprintf(&b, "- and %d more reviewers\n", len(voices)-i)
@@ -83,6 +93,22 @@ func clarification(results []Result, issues []RaisedIssue) string {
 	}
 	b.WriteString("\nFor each point, say what you change or why nothing has to change, and where two points contradict each other, which of them you follow. Then ask for a review.\n")
 	return b.String()
+}
+
+// noAnswerFrom names the reviewers who did not answer, or is empty.
+func noAnswerFrom(missing []string) string {
+	if len(missing) == 0 {
+		return ""
+	}
+	var names []string
+	for i, name := range missing {
+		if i == maxReviewers {
+			names = append(names, fmt.Sprintf("%d more", len(missing)-i))
+			break
+		}
+		names = append(names, oneLine(name, maxName))
+	}
+	return "No answer from " + strings.Join(names, ", ")
 }
 
 func countOf(results []Result, v Verdict) int {
@@ -145,6 +171,9 @@ func voicesOf(issues []RaisedIssue) string {
 }
 
 func voice(x RaisedIssue) string {
+	if x.Line > 0 {
+		return fmt.Sprintf("%s (%s, line %d): %s", oneLine(x.Reviewer, maxName), x.Severity, x.Line, quoted(x.Description, maxVoice))
+	}
 	return fmt.Sprintf("%s (%s): %s", oneLine(x.Reviewer, maxName), x.Severity, quoted(x.Description, maxVoice))
 }
 

@@ -31,7 +31,9 @@ const TypeResult = "review_result"
 
 // Result is one reviewer's answer (review_result).
 type Result struct {
-	Type      string    `json:"type"` // TypeResult
+	Type string `json:"type"` // TypeResult
+	// ID is of the request that the result answers. It may be empty.
+	ID        string    `json:"id,omitempty"`
 	Reviewer  string    `json:"reviewer"`
 	Timestamp time.Time `json:"timestamp"`
 	Payload   Payload   `json:"payload"`
@@ -44,11 +46,13 @@ type Payload struct {
 	Issues  pipeline.List[Issue] `json:"issues"`
 }
 
-// Issue is one issue that a reviewer found. File is empty if it is not about a single file.
+// Issue is one issue that a reviewer found. File is empty if it is not about a single file. Line is
+// its line there, from 1, or 0 if it is about the whole file.
 type Issue struct {
 	Severity    pipeline.Severity `json:"severity"`
 	Description string            `json:"description"`
 	File        string            `json:"file"`
+	Line        int               `json:"line,omitempty"`
 }
 
 // Action is what to do after a cycle's verdicts.
@@ -73,7 +77,7 @@ const (
 
 // Decision is the result of the rules.
 type Decision struct {
-	Rule    int    `json:"rule"` // 1 to 4, or 0 if nobody answered
+	Rule    int    `json:"rule"` // 1 to 4, or 0 if nobody answered, or not everybody did
 	Action  Action `json:"action"`
 	Status  Status `json:"status"`
 	Flagged bool   `json:"flagged"` // whether work continues with an open concern
@@ -83,6 +87,9 @@ type Decision struct {
 	// Clarification is the prompt for the agents that must settle the reviewers' disagreement. It
 	// is empty unless the action is PauseAndClarify, and has at most MaxClarification characters.
 	Clarification string `json:"clarification"`
+	// Missing are the reviewers who were asked and did not answer, in the order in which they were
+	// asked.
+	Missing []string `json:"-"`
 }
 
 // RaisedIssue is an issue with the reviewer who raised it.
@@ -91,15 +98,20 @@ type RaisedIssue struct {
 	Severity    pipeline.Severity `json:"severity"`
 	Description string            `json:"description"`
 	File        string            `json:"file"`
+	Line        int               `json:"line,omitempty"`
 }
 
-// Decide applies the rules to the verdicts of one cycle. If a reviewer answered several times, the
-// latest answer counts (see Latest). Summaries are cut to MaxWords.
-func Decide(results []Result) Decision {
+// Decide applies the rules to the verdicts of one cycle. asked are the reviewers who were asked, all
+// of whom must answer; nil stands for those in the results. If a reviewer answered several times, the
+// latest answer counts (see Latest). The first rule that holds decides:
+//
+//	1  any blocker
+//	2  two or more concerns
+//	0  no answer from somebody who was asked, or no answer at all
+//	3  exactly one concern
+//	4  all approved
+func Decide(results []Result, asked []string) Decision {
 	results = Latest(results)
-	for i := range results {
-		results[i].Payload.Summary = Cut(results[i].Payload.Summary, MaxWords)
-	}
 	concerns, blockers := 0, 0
 	for i := range results {
 		switch results[i].Payload.Verdict {
@@ -110,22 +122,33 @@ func Decide(results []Result) Decision {
 			blockers++ // an unknown verdict is not an approval
 		}
 	}
-	d := Decision{Issues: issues(results)}
+	d := Decision{Issues: issues(results), Missing: missing(results, asked)}
 	switch {
-	case len(results) == 0:
-		d.Rule, d.Action, d.Status = 0, PauseAndClarify, Paused
-		d.Clarification = nobodyAnswered
 	case blockers > 0:
 		d.Rule, d.Action, d.Status = 1, StopAndEscalate, Paused
 	case concerns >= 2:
 		d.Rule, d.Action, d.Status = 2, PauseAndClarify, Paused
-		d.Clarification = clarification(results, d.Issues)
+		d.Clarification = clarification(results, d.Issues, d.Missing)
+	case len(results) == 0 || len(d.Missing) > 0:
+		d.Rule, d.Action, d.Status = 0, PauseAndClarify, Paused
+		d.Clarification = clarification(results, d.Issues, d.Missing)
 	case concerns == 1:
 		d.Rule, d.Action, d.Status, d.Flagged = 3, LogAndContinue, Running, true
 	default:
 		d.Rule, d.Action, d.Status = 4, Continue, Running
 	}
 	return d
+}
+
+// missing lists the reviewers who were asked and are not in the results, each once.
+func missing(results []Result, asked []string) (out []string) {
+	for _, name := range asked {
+		answered := slices.ContainsFunc(results, func(r Result) bool { return r.Reviewer == name })
+		if !answered && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // Latest returns one result for each reviewer, by name: the one with the latest timestamp. If
@@ -148,6 +171,7 @@ func byContent(a, b Issue) int {
 	return cmp.Or(
 		cmp.Compare(b.Severity.Rank(), a.Severity.Rank()),
 		cmp.Compare(a.File, b.File),
+		cmp.Compare(a.Line, b.Line),
 		cmp.Compare(a.Description, b.Description),
 	)
 }
@@ -158,7 +182,7 @@ func issues(results []Result) pipeline.List[RaisedIssue] {
 	for i := range results {
 		r := &results[i]
 		for _, x := range r.Payload.Issues {
-			out = append(out, RaisedIssue{r.Reviewer, x.Severity, x.Description, x.File})
+			out = append(out, RaisedIssue{r.Reviewer, x.Severity, x.Description, x.File, x.Line})
 		}
 		if len(r.Payload.Issues) == 0 && r.Payload.Verdict != Approved {
 			out = append(out, RaisedIssue{Reviewer: r.Reviewer, Severity: severityOf(r.Payload.Verdict), Description: r.Payload.Summary})
@@ -169,6 +193,7 @@ func issues(results []Result) pipeline.List[RaisedIssue] {
 			cmp.Compare(b.Severity.Rank(), a.Severity.Rank()),
 			cmp.Compare(a.Reviewer, b.Reviewer),
 			cmp.Compare(a.File, b.File),
+			cmp.Compare(a.Line, b.Line),
 			cmp.Compare(a.Description, b.Description),
 		)
 	})

@@ -56,11 +56,45 @@ func TestRules(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(fmt.Sprint(test.verdicts), func(t *testing.T) {
-			d := Decide(of(test.verdicts...))
+			d := Decide(of(test.verdicts...), nil)
 			got := []any{d.Rule, d.Action, d.Status, d.Flagged, d.Clarification != ""}
 			want := []any{test.rule, test.action, test.status, test.flagged, test.clarify}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("decision (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Everybody who was asked must answer.
+func TestRulesOverWhoWasAsked(t *testing.T) {
+	for _, tt := range []struct {
+		verdicts []Verdict // of a, b and so on
+		asked    string
+		rule     int
+		missing  string
+		says     string // in the clarification
+	}{
+		{nil, "a b", 0, "a b", "No answer from a, b, so work is paused."},
+		{[]Verdict{Approved}, "a b", 0, "b", "No answer from b, so work is paused."},
+		{[]Verdict{Approved}, "a b c b", 0, "b c", "No answer from b, c"},
+		{[]Verdict{Concerns}, "a b", 0, "b", "1 of 2 reviewers have concerns, so work is paused until these are settled. No answer from b, which is no approval."},
+		{[]Verdict{Concerns, Concerns}, "a b c", 2, "c", "2 of 3 reviewers have concerns, so work is paused until these are settled. No answer from c"},
+		{[]Verdict{Blocker}, "a b", 1, "b", ""},
+		{[]Verdict{Concerns}, "a", 3, "", ""},
+		{[]Verdict{Approved, Concerns}, "b a", 3, "", ""},
+		{[]Verdict{Approved, Approved}, "a b", 4, "", ""},
+	} {
+		t.Run(fmt.Sprint(tt.verdicts, " of ", tt.asked), func(t *testing.T) {
+			d := Decide(of(tt.verdicts...), strings.Fields(tt.asked))
+			if d.Rule != tt.rule || strings.Join(d.Missing, " ") != tt.missing {
+				t.Errorf("rule %d, missing %v", d.Rule, d.Missing)
+			}
+			if !strings.Contains(d.Clarification, tt.says) || (tt.says == "") != (d.Clarification == "") {
+				t.Errorf("clarification %q", d.Clarification)
+			}
+			if paused := d.Status == Paused; paused != (tt.rule <= 2) || d.Flagged != (tt.rule == 3) {
+				t.Errorf("%s, flagged %v", d.Status, d.Flagged)
 			}
 		})
 	}
@@ -74,9 +108,9 @@ func TestWorseVerdictsNeverResumeWork(t *testing.T) {
 		for i := range 4 {
 			of = append(of, result(string(rune('a'+i)), verdicts[n/[]int{1, 3, 9, 27}[i]%3]))
 		}
-		before := Decide(of)
+		before := Decide(of, nil)
 		for _, worse := range []Verdict{Concerns, Blocker} {
-			after := Decide(append(slices.Clone(of), result("z", worse)))
+			after := Decide(append(slices.Clone(of), result("z", worse)), nil)
 			if before.Status == Paused && after.Status != Paused {
 				t.Errorf("rule %d became rule %d by one %s", before.Rule, after.Rule, worse)
 			}
@@ -85,20 +119,20 @@ func TestWorseVerdictsNeverResumeWork(t *testing.T) {
 }
 
 func TestIssues(t *testing.T) {
-	a := result("a", Concerns, Issue{pipeline.SeverityInfo, "naming", "x.go"}, Issue{pipeline.SeverityMajor, "no test", "y.go"})
+	a := result("a", Concerns, Issue{pipeline.SeverityInfo, "naming", "x.go", 0}, Issue{pipeline.SeverityMajor, "no test", "y.go", 0})
 	b := result("b", Blocker)
-	c := result("c", Approved, Issue{pipeline.SeverityMajor, "typo", ""}, Issue{pipeline.SeverityMajor, "again", ""})
+	c := result("c", Approved, Issue{pipeline.SeverityMajor, "typo", "", 0}, Issue{pipeline.SeverityMajor, "again", "", 0})
 	d := result("d", Concerns)
 	e := result("e", Approved)
 	want := pipeline.List[RaisedIssue]{
-		{"b", pipeline.SeverityCritical, "b says blocker", ""}, // a reviewer without issues is listed with the summary
-		{"a", pipeline.SeverityMajor, "no test", "y.go"},
-		{"c", pipeline.SeverityMajor, "again", ""},
-		{"c", pipeline.SeverityMajor, "typo", ""},
-		{"d", pipeline.SeverityWarning, "d says concerns", ""},
-		{"a", pipeline.SeverityInfo, "naming", "x.go"},
+		{"b", pipeline.SeverityCritical, "b says blocker", "", 0}, // a reviewer without issues is listed with the summary
+		{"a", pipeline.SeverityMajor, "no test", "y.go", 0},
+		{"c", pipeline.SeverityMajor, "again", "", 0},
+		{"c", pipeline.SeverityMajor, "typo", "", 0},
+		{"d", pipeline.SeverityWarning, "d says concerns", "", 0},
+		{"a", pipeline.SeverityInfo, "naming", "x.go", 0},
 	}
-	if diff := cmp.Diff(want, Decide([]Result{a, b, c, d, e}).Issues); diff != "" {
+	if diff := cmp.Diff(want, Decide([]Result{a, b, c, d, e}, nil).Issues); diff != "" {
 		t.Errorf("issues (-want +got):\n%s", diff)
 	}
 }
@@ -122,7 +156,7 @@ func TestLatestOfAReviewerCounts(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			given := slices.Clone(test.results)
-			if got := Decide(test.results).Rule; got != test.rule {
+			if got := Decide(test.results, nil).Rule; got != test.rule {
 				t.Errorf("rule %d, want %d", got, test.rule)
 			}
 			if diff := cmp.Diff(given, test.results); diff != "" {
@@ -135,12 +169,12 @@ func TestLatestOfAReviewerCounts(t *testing.T) {
 func TestOrderDoesNotMatter(t *testing.T) {
 	results := of(Concerns, Approved, Concerns, Concerns)
 	for i := range results {
-		results[i].Payload.Issues = []Issue{{pipeline.SeverityMajor, "one", "x.go"}, {pipeline.SeverityMajor, "two", "x.go"}, {pipeline.SeverityInfo, "one", ""}}
+		results[i].Payload.Issues = []Issue{{pipeline.SeverityMajor, "one", "x.go", 0}, {pipeline.SeverityMajor, "two", "x.go", 0}, {pipeline.SeverityInfo, "one", "", 0}}
 	}
 	second := results[2]
 	second.Payload.Summary = "another summary of the same time"
 	results = append(results, second)
-	want := Decide(results)
+	want := Decide(results, nil)
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		r.Shuffle(len(results), func(i, j int) { results[i], results[j] = results[j], results[i] })
@@ -149,7 +183,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 			r.Shuffle(len(issues), func(i, j int) { issues[i], issues[j] = issues[j], issues[i] })
 			results[i].Payload.Issues = issues
 		}
-		if diff := cmp.Diff(want, Decide(results)); diff != "" {
+		if diff := cmp.Diff(want, Decide(results, nil)); diff != "" {
 			t.Fatalf("another order gives another decision:\n%s", diff)
 		}
 	}
@@ -170,18 +204,17 @@ func TestCut(t *testing.T) {
 			t.Errorf("%s: cut to %q", test.name, got)
 		}
 	}
-	d := Decide([]Result{{Reviewer: "a", Payload: Payload{Verdict: Concerns, Summary: words(300)}}})
-	if !strings.HasSuffix(d.Issues[0].Description, "(cut: 200 of 300 words)") {
-		t.Errorf("a long summary is not cut in the list: %q", d.Issues[0].Description)
+	if got := Cut(words(500), 500); got != words(500) {
+		t.Errorf("500 words of 500 are cut to %q", got)
 	}
 }
 
 func TestClarification(t *testing.T) {
 	results := []Result{
 		result("claude", Approved),
-		result("codex", Concerns, Issue{pipeline.SeverityInfo, "Say what it returns.", "doc.go"},
-			Issue{pipeline.SeverityWarning, "Drop the cache.", "cache.go"}, Issue{pipeline.SeverityMajor, "No plan for\nrolling back.", ""}),
-		result("gemini", Concerns, Issue{pipeline.SeverityWarning, `The cache is "essential".`, "cache.go"}, Issue{pipeline.SeverityInfo, "Who pays?", ""}),
+		result("codex", Concerns, Issue{pipeline.SeverityInfo, "Say what it returns.", "doc.go", 0},
+			Issue{pipeline.SeverityWarning, "Drop the cache.", "cache.go", 0}, Issue{pipeline.SeverityMajor, "No plan for\nrolling back.", "", 0}),
+		result("gemini", Concerns, Issue{pipeline.SeverityWarning, `The cache is "essential".`, "cache.go", 0}, Issue{pipeline.SeverityInfo, "Who pays?", "", 0}),
 	}
 	const want = `2 of 3 reviewers have concerns, so work is paused until these are settled. What stands in quotes is the reviewers' own words.
 
@@ -200,7 +233,7 @@ To settle:
 
 For each point, say what you change or why nothing has to change, and where two points contradict each other, which of them you follow. Then ask for a review.
 `
-	if diff := cmp.Diff(want, Decide(results).Clarification); diff != "" {
+	if diff := cmp.Diff(want, Decide(results, nil).Clarification); diff != "" {
 		t.Errorf("clarification (-want +got):\n%s", diff)
 	}
 }
@@ -214,11 +247,11 @@ func TestClarificationIsBounded(t *testing.T) {
 		r := result(fmt.Sprintf("%02d%s", i, hostile), Concerns)
 		r.Payload.Summary = hostile
 		for j := range 100 {
-			r.Payload.Issues = append(r.Payload.Issues, Issue{pipeline.SeverityMajor, hostile, strings.Repeat("f", j) + hostile})
+			r.Payload.Issues = append(r.Payload.Issues, Issue{pipeline.SeverityMajor, hostile, strings.Repeat("f", j) + hostile, 0})
 		}
 		results = append(results, r)
 	}
-	got := Decide(results).Clarification
+	got := Decide(results, nil).Clarification
 	if n := utf8.RuneCountInString(got); n > MaxClarification || n < MaxClarification/2 {
 		t.Errorf("the prompt has %d characters", n)
 	}

@@ -12,6 +12,9 @@ import (
 // maxReviewer is the limit of a reviewer's name, in bytes.
 const maxReviewer = 200
 
+// maxLine is the greatest number of a line.
+const maxLine = 10_000_000
+
 // Decoded is the content of a text of review results.
 type Decoded struct {
 	Results []Result
@@ -46,7 +49,7 @@ func Decode(name string, text []byte) (Decoded, []jsontree.Error) {
 
 func (d *Decoded) result(n *jsontree.Node) (Result, *jsontree.Fields) {
 	f := jsontree.FieldsOf(n, "a review result")
-	r := Result{Type: f.Needed("type"), Reviewer: f.Needed("reviewer"), Timestamp: timestamp(f)}
+	r := Result{Type: f.Needed("type"), ID: f.Text("id"), Reviewer: f.Needed("reviewer"), Timestamp: timestamp(f)}
 	if r.Type != "" && r.Type != TypeResult {
 		f.Refuse("type", fmt.Sprintf("this is not a %s", TypeResult), fmt.Sprintf("name files of the type %q only", TypeResult))
 	}
@@ -61,7 +64,7 @@ func (d *Decoded) result(n *jsontree.Node) (Result, *jsontree.Fields) {
 	if len(p.Wrong) == 0 && r.Payload.Verdict != Approved && strings.TrimSpace(r.Payload.Summary) == "" && len(r.Payload.Issues) == 0 {
 		p.Refuse("verdict", "the verdict has no reason", `say why in "summary", or list "issues"`)
 	}
-	d.unknown(f, "type", "reviewer", "timestamp", "payload")
+	d.unknown(f, "type", "id", "reviewer", "timestamp", "payload")
 	d.unknown(p, "verdict", "summary", "issues")
 	f.Take(p)
 	return r, f
@@ -91,7 +94,7 @@ func timestamp(f *jsontree.Fields) time.Time {
 
 func (d *Decoded) issue(n *jsontree.Node, within *jsontree.Fields) Issue {
 	f := jsontree.FieldsOf(n, "an issue")
-	x := Issue{Description: f.Needed("description"), File: f.Text("file")}
+	x := Issue{Description: f.Needed("description"), File: f.Text("file"), Line: f.Count("line", maxLine)}
 	if s := f.Needed("severity"); s != "" {
 		severity, known := pipeline.ParseSeverity(s)
 		if !known {
@@ -99,7 +102,7 @@ func (d *Decoded) issue(n *jsontree.Node, within *jsontree.Fields) Issue {
 		}
 		x.Severity = severity
 	}
-	d.unknown(f, "severity", "description", "file")
+	d.unknown(f, "severity", "description", "file", "line")
 	within.Take(f)
 	return x
 }

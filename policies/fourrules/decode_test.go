@@ -32,8 +32,8 @@ func TestDecode(t *testing.T) {
 		Payload: Payload{
 			Verdict: Concerns, Summary: "Auth logic looks solid, but missing salt in hash.",
 			Issues: pipeline.List[Issue]{
-				{pipeline.SeverityMajor, "Password hashing is using MD5, must use Argon2.", "auth_controller.py"},
-				{pipeline.SeverityInfo, "Name it.", ""},
+				{pipeline.SeverityMajor, "Password hashing is using MD5, must use Argon2.", "auth_controller.py", 0},
+				{pipeline.SeverityInfo, "Name it.", "", 0},
 			},
 		},
 	}
@@ -108,13 +108,13 @@ func TestDecodeRefuses(t *testing.T) {
 }
 
 func TestDecodeCountsUnknownFields(t *testing.T) {
-	text := strings.NewReplacer(`"type"`, `"mood": 1, "type"`, `"verdict"`, `"tone": {}, "verdict"`, `"severity": "P3"`, `"line": 3, "severity": "P3"`).Replace(whole)
+	text := strings.NewReplacer(`"type"`, `"mood": 1, "type"`, `"verdict"`, `"tone": {}, "verdict"`, `"severity": "P3"`, `"column": 3, "severity": "P3"`).Replace(whole)
 	d, errs := Decode("a.json", []byte(text))
 	var got []string
 	for _, p := range d.Unknown {
 		got = append(got, p.Pointer)
 	}
-	if diff := cmp.Diff([]string{"/payload/issues/1/line", "/mood", "/payload/tone"}, got); diff != "" || len(errs) > 0 {
+	if diff := cmp.Diff([]string{"/payload/issues/1/column", "/mood", "/payload/tone"}, got); diff != "" || len(errs) > 0 {
 		t.Errorf("unknown (-want +got):\n%s%v", diff, errs)
 	}
 }
@@ -135,7 +135,7 @@ func FuzzDecode(f *testing.F) {
 		for _, r := range d.Results {
 			fits(t, config.SchemaReviewResult, r)
 		}
-		fits(t, config.SchemaFourRules, Decide(d.Results))
+		fits(t, config.SchemaFourRules, Decide(d.Results, nil))
 	})
 }
 

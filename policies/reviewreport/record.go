@@ -25,6 +25,9 @@ type Record struct {
 	// FixLoop is the state of the pull request's fix loop. Only reviewgate's own reports have one,
 	// and no decision reads it.
 	FixLoop *FixLoop `json:"fix_loop,omitempty"`
+	// Session says where the session of coding agents stands. Only reviewgate's own reports have one,
+	// and no decision reads it.
+	Session *Session `json:"session,omitempty"`
 
 	// Error says why a report can't be used, and Recovery what to do about it.
 	// Only Extract sets them.
@@ -37,6 +40,15 @@ type FixLoop struct {
 	State       string `json:"state"` // pending, review-fix-1 and so on, escalated or complete
 	Attempt     int    `json:"attempt"`
 	MaxAttempts int    `json:"max_attempts"`
+}
+
+// Session is where a session of coding agents stands.
+type Session struct {
+	Status string `json:"status"` // PAUSED or RUNNING
+	Rule   int    `json:"rule"`   // of the last decision, 0 to 4; -1 before the first
+	Cycle  int    `json:"cycle"`  // the newest one that is decided or waits
+	// Waiting says that answers are still to come.
+	Waiting bool `json:"waiting"`
 }
 
 // Evidence has a reviewer's findings.

@@ -51,6 +51,8 @@ type Needs struct {
 	// Memory is what people taught about the repository, and what keeps being found there; nil if
 	// nothing of it is told.
 	Memory *pipeline.Memory
+	// Cycle is the cycle of the session in which the agent reviews; nil if it reviews in none.
+	Cycle *pipeline.SessionCycle
 	// Round is that of the review, which its agents share. Default: the agent's own.
 	Round *Round
 	// Shares says that the task's models are asked several times about the same files, so
@@ -131,7 +133,7 @@ func (a *Agent) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer
 	if err != nil {
 		return none, err
 	}
-	shown, err := a.packNoted(task, seen, words, room)
+	shown, err := a.packSession(task, seen, words, room)
 	if err != nil {
 		return none, err
 	}
@@ -142,6 +144,9 @@ func (a *Agent) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer
 	question.System, question.Schema, question.Sample = instructions.system, schema(), task.Run
 	if shown.notesOn != nil {
 		question.System += notesContract
+	}
+	if shown.session != nil {
+		question.System += sessionContract
 	}
 	answer, err := a.ask(ctx, task, endpoint, question)
 	if err != nil {

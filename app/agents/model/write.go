@@ -26,6 +26,7 @@ func (a *Agent) write(s *shown, task string) (q llm.Question, err error) {
 		change.change(s)
 		words.words(s)
 		words.notes(s.notesOn)
+		words.brief(s.session)
 		q = llm.Question{Shared: change.b.String(), Text: words.b.String() + task}
 		return strings.Count(q.Shared, code) == change.own && strings.Count(q.Text, code) == words.own
 	})

@@ -40,6 +40,9 @@ func (s commands) apply(ctx context.Context, t tx, c ports.Command, e ports.Effe
 			return fmt.Errorf("resume the fix loop: %w", err)
 		}
 	}
+	if err := s.applySession(ctx, t, key, e); err != nil {
+		return err
+	}
 	if e.Notice != "" {
 		if err := s.addNotice(ctx, t, key, e.Notice); err != nil {
 			return err

@@ -108,8 +108,12 @@
 //     and outcomes of commands are each one statement on one row, or follow a
 //     lock on it; a good layer's files follow the upsert of its
 //     row. Texts are never changed.
+//   - What changes a session locks the target, or the lease of the run that does so, and
+//     then the session's row, before it judges them. So if two processes find a session
+//     due, the second sees that the first has done the work. Of two events with one id,
+//     the second waits for the first.
 //
 // A transaction that locks several rows locks them in the order delivery or command,
-// lease, target. If it locks several of one kind, a deadlock is possible, and the
-// transaction is tried again as above.
+// lease, target, session, request. If it locks several of one kind, a deadlock is
+// possible, and the transaction is tried again as above.
 package store

@@ -65,7 +65,8 @@ func holding(ctx context.Context, t tx, repo int64, f ports.Forget) (h ports.Hol
 		return h, true, err
 	}
 	err = t.row(ctx, `SELECT EXISTS (SELECT 1 FROM deliveries WHERE repo_id = ?) OR EXISTS (SELECT 1 FROM good_layers WHERE repo_id = ?)
-		OR EXISTS (SELECT 1 FROM repository_names WHERE repo_id = ?) OR EXISTS (SELECT 1 FROM memory_records WHERE repo_id = ?)`, repo, repo, repo, repo).Scan(&any)
+		OR EXISTS (SELECT 1 FROM repository_names WHERE repo_id = ?) OR EXISTS (SELECT 1 FROM memory_records WHERE repo_id = ?)
+		OR EXISTS (SELECT 1 FROM api_tokens WHERE repo_id = ?)`, repo, repo, repo, repo, repo).Scan(&any)
 	return h, any, err
 }
 
@@ -222,6 +223,8 @@ func (s retention) ForgetInstallation(ctx context.Context, id int64) error {
 			{`DELETE FROM good_layers WHERE repo_id = 0 AND layer LIKE ?`, []any{organisation}},
 			{`DELETE FROM marks WHERE name = ? OR name LIKE ?`, []any{fmt.Sprintf("sweep/%d", id), fmt.Sprintf("config %d/%%", id)}},
 			{`DELETE FROM refusals WHERE installation = ?`, []any{id}},
+			// Tokens stay with a repository that moved to another installation.
+			{`DELETE FROM api_tokens WHERE installation = ? AND NOT EXISTS (SELECT 1 FROM targets t WHERE t.repo_id = api_tokens.repo_id)`, []any{id}},
 			{`DELETE FROM repositories WHERE installation = ?`, []any{id}}, // left from repositories that moved to another installation
 			{`UPDATE deliveries SET action = '', installation = 0, repo_id = 0, target_key = '', generation = 0 WHERE installation = ?`, []any{id}},
 			{`DELETE FROM lost_deliveries WHERE installation = ?`, []any{id}},
@@ -251,6 +254,15 @@ func installationGone(ctx context.Context, t tx, id int64) (gone bool, err error
 		return false, fmt.Errorf("check whether the installation was removed: %w", err)
 	}
 	return gone, nil
+}
+
+// installed returns ErrNotFound if an installation is gone.
+func installed(ctx context.Context, t tx, id int64) error {
+	gone, err := installationGone(ctx, t, id)
+	if err == nil && gone {
+		err = ports.ErrNotFound
+	}
+	return err
 }
 
 // KnownPulls implements ports.Store.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 )
 
 // group commits writes together, since each commit costs a sync to disk. One
@@ -19,6 +20,11 @@ type group struct {
 	wg          sync.WaitGroup
 }
 
+// maxUrgent bounds how long other writes may join a group in which a delivery waits for the commit.
+// Without it, a flood of events at the API fills each group, and all deliveries wait for them. With no
+// time at all, reviews would stop while deliveries pour in.
+const maxUrgent = 5 * time.Millisecond
+
 // maxGroup bounds how long one transaction keeps River and other programs
 // waiting: 64 deliveries take about 20 ms.
 const maxGroup = 64
@@ -28,6 +34,7 @@ const maxGroup = 64
 type pending struct {
 	ctx      context.Context
 	do       func(tx) error
+	urgent   bool // a delivery
 	err      error
 	panicked any
 	done     chan struct{}
@@ -38,8 +45,8 @@ func newGroup() *group {
 }
 
 // start starts the goroutine that writes. commit gets the first write, and must
-// call next for more until next returns nil.
-func (g *group) start(commit func(first *pending, next func() *pending)) {
+// call next for more until next returns nil. others says whether writes that are no deliveries may join.
+func (g *group) start(commit func(first *pending, next func(others bool) *pending)) {
 	g.wg.Go(func() {
 		for {
 			select {
@@ -54,12 +61,15 @@ func (g *group) start(commit func(first *pending, next func() *pending)) {
 	})
 }
 
-// next returns a waiting write, deliveries first, or nil.
-func (g *group) next() *pending {
+// next returns a waiting write, deliveries first, or nil. Without others it returns deliveries only.
+func (g *group) next(others bool) *pending {
 	select {
 	case p := <-g.first:
 		return p
 	default:
+	}
+	if !others {
+		return nil
 	}
 	select {
 	case p := <-g.first:
@@ -79,7 +89,7 @@ func (g *group) stop() {
 // write hands f to the goroutine that writes and waits for the commit. If ctx ends
 // before the goroutine takes f, f does not run. After that, f runs to its end.
 func (g *group) write(ctx context.Context, queue chan<- *pending, f func(tx) error) error {
-	p := &pending{ctx: ctx, do: f, done: make(chan struct{})}
+	p := &pending{ctx: ctx, do: f, urgent: queue == g.first, done: make(chan struct{})}
 	select {
 	case queue <- p:
 	case <-g.closing:
@@ -96,11 +106,13 @@ func (g *group) write(ctx context.Context, queue chan<- *pending, f func(tx) err
 
 // commitGroup runs writes in one transaction. If one write fails, only that write is
 // rolled back. If the transaction fails, all of them fail.
-func (d *sqliteDB) commitGroup(first *pending, next func() *pending) {
+func (d *sqliteDB) commitGroup(first *pending, next func(others bool) *pending) {
 	var all []*pending
+	begun, urgent := time.Now(), false
 	err := d.transact(func(t *sqliteTx) error {
-		for p := first; p != nil; p = next() {
+		for p := first; p != nil; p = next(!urgent || time.Since(begun) < maxUrgent) {
 			all = append(all, p)
+			urgent = urgent || p.urgent
 			if p.run(t); errors.Is(p.err, errBroken) {
 				return p.err
 			}

@@ -3,12 +3,15 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/internal/store/sqlitetest"
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/pipeline"
 )
 
 func openTest(t *testing.T) *Store {
@@ -29,7 +32,7 @@ func openTest(t *testing.T) *Store {
 func commitTogether(t *testing.T, s *Store, all ...*pending) {
 	t.Helper()
 	rest := all
-	next := func() *pending {
+	next := func(bool) *pending {
 		if len(rest) == 0 {
 			return nil
 		}
@@ -37,7 +40,7 @@ func commitTogether(t *testing.T, s *Store, all ...*pending) {
 		rest = rest[1:]
 		return p
 	}
-	s.db.(*sqliteDB).commitGroup(next(), next)
+	s.db.(*sqliteDB).commitGroup(next(true), next)
 	for i, p := range all {
 		select {
 		case <-p.done:
@@ -68,6 +71,59 @@ func wantTargets(t *testing.T, s *Store, numbers ...int) {
 	}
 	if n, _, _, err := s.depth(t.Context()); err != nil || n["available"] != len(numbers) {
 		t.Errorf("jobs %v, %v; want %d available", n, err, len(numbers))
+	}
+}
+
+// A delivery that waits for its commit lets other writes join for a short time only.
+func TestDeliveriesDoNotWaitForAllOthers(t *testing.T) {
+	s := openTest(t)
+	slow := &pending{ctx: t.Context(), done: make(chan struct{}), do: func(tx) error {
+		<-time.After(maxUrgent)
+		return nil
+	}}
+	delivery := asking(t.Context(), s, 1, nil)
+	delivery.urgent = true
+	waiting := []*pending{delivery, asking(t.Context(), s, 2, nil)}
+	var others []bool
+	s.db.(*sqliteDB).commitGroup(slow, func(may bool) *pending {
+		others = append(others, may)
+		if len(waiting) == 0 || !may && !waiting[0].urgent {
+			return nil
+		}
+		p := waiting[0]
+		waiting = waiting[1:]
+		return p
+	})
+	if !slices.Equal(others, []bool{true, false}) {
+		t.Errorf("others may join: %v, want true before the delivery and false after it", others)
+	}
+	select {
+	case <-delivery.done:
+	default:
+		t.Error("the delivery is not committed")
+	}
+	wantTargets(t, s, 1)
+}
+
+// Only so many events are stored at a time. The others wait, as long as their sender does.
+func TestEventsWaitForEachOther(t *testing.T) {
+	s := openTest(t)
+	places := s.Sessions.(sessions).speaking
+	for range maxSpeaking {
+		places <- struct{}{}
+	}
+	event := ports.SessionEvent{ID: "one", Kind: pipeline.TriggerMilestone, Target: ports.Target{Kind: ports.TargetPull, RepoID: 1, Number: 1}, Agent: "claude"}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Speak(ctx, event, ports.SessionSettings{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("an event without a place: %v", err)
+	}
+	<-places
+	if said, err := s.Speak(t.Context(), event, ports.SessionSettings{}); err != nil || said.Known {
+		t.Errorf("an event with a place: %+v, %v", said, err)
+	}
+	if len(places) != maxSpeaking-1 {
+		t.Errorf("%d places are taken, want %d", len(places), maxSpeaking-1)
 	}
 }
 

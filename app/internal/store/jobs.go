@@ -10,12 +10,18 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// publishQueue is the queue of the kinds that have workers of their own. Publish jobs
-// have, so that a finished review never waits for running reviews.
-const publishQueue = "publish"
-
-// queues are all queues that jobs are inserted into.
-var queues = []string{river.QueueDefault, publishQueue}
+// queues are all queues that jobs are inserted into. Each kind that has workers of its own has a
+// queue of its own, named like the kind: publish jobs, so that a finished review never waits for
+// running reviews, and requests, so that nothing waits for slow reviewers.
+var queues = func() []string {
+	all := []string{river.QueueDefault}
+	for _, r := range ports.AllJobs() {
+		if r.OwnWorkers {
+			all = append(all, queueOf(r.Kind))
+		}
+	}
+	return all
+}()
 
 // rules are the rules of ports.AllJobs by kind.
 var rules = func() map[ports.JobKind]ports.JobRules {
@@ -63,7 +69,7 @@ var onceAlive = river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
 
 func queueOf(kind ports.JobKind) string {
 	if rules[kind].OwnWorkers {
-		return publishQueue
+		return string(kind)
 	}
 	return river.QueueDefault
 }

@@ -125,6 +125,11 @@ func (s leases) Finish(ctx context.Context, l ports.Lease, generation int64, gav
 			}
 			done = generation
 		}
+		if wanted == done {
+			if err := s.endUndecided(ctx, t, l.Key); err != nil {
+				return err
+			}
+		}
 		more = wanted > done || notice != ""
 		if more {
 			return nil

@@ -52,6 +52,8 @@ func (s retention) Prune(ctx context.Context, before ports.Ages) (n int, err err
 		{oldReviews, []any{micros(reviews)}},
 		{oldBacktests, []any{micros(reviews)}},
 		{oldWrites, []any{micros(reviews)}},
+		{oldEvents, []any{micros(reviews)}},
+		{oldRequests, []any{micros(reviews)}},
 		{oldDeliveries, []any{micros(deliveries)}},
 		{oldMarks, []any{goneMarks + "%", micros(deliveries)}},
 		{oldLogs, []any{micros(before.Learning)}},
@@ -122,6 +124,20 @@ var (
 			ORDER BY w.id`,
 		delete: `DELETE FROM writes WHERE id IN %s`,
 		batch:  200,
+	}
+	// oldEvents are known no more: an event with the id of one is new.
+	oldEvents = pruned{
+		what:   "old events of sessions",
+		find:   `SELECT id FROM session_events WHERE at < ? AND cycle > 0 ORDER BY at`,
+		delete: `DELETE FROM session_events WHERE id IN %s`,
+		batch:  200,
+	}
+	// oldRequests are so old that nobody waits for their answers any more.
+	oldRequests = pruned{
+		what:   "old requests to reviewers",
+		find:   `SELECT id FROM session_requests WHERE asked_at < ? ORDER BY asked_at`,
+		delete: `DELETE FROM session_requests WHERE id IN %s`,
+		batch:  50,
 	}
 	oldDeliveries = pruned{
 		what:   "old deliveries",

@@ -27,6 +27,7 @@ type encoded struct {
 	files                  []byte // nil if the change has no files
 	loop                   string
 	entry                  string // what the review adds to the log of its target; empty for nothing
+	session                string // what the review changes in the session of its target; empty for nothing
 }
 
 // digest is a hash of everything that is stored of a review that was saved at a time.
@@ -36,6 +37,9 @@ func (e encoded) digest(r *ports.StoredReview, savedAt int64) []byte {
 		r.Review.Facts.Base.Ref, string(r.Review.Report.Decision), e.loop)
 	for _, part := range [][]byte{e.report, e.inputs, e.record, e.files} {
 		fmt.Fprintf(h, "%d %x\n", len(part), sha256.Sum256(part))
+	}
+	if e.session != "" {
+		fmt.Fprintf(h, "session %q\n", e.session)
 	}
 	for _, c := range r.Config {
 		fmt.Fprintf(h, "%q %q %q %x\n", c.Layer, c.Path, c.BlobSHA, sha256.Sum256(c.Text))
@@ -58,7 +62,13 @@ func encode(r ports.StoredReview) (e encoded, err error) {
 	if e.record, err = pack(r.Record); err != nil {
 		return e, err
 	}
-	e.loop, err = encodeLoop(r.FixLoop)
+	if len(r.Session.Requests) == 0 {
+		r.Session.Requests = nil // so that what changes nothing is the zero value
+	}
+	if e.session, err = encodeText(r.Session); err != nil {
+		return e, err
+	}
+	e.loop, err = encodeText(r.FixLoop)
 	return e, err
 }
 
@@ -215,9 +225,9 @@ func (s reviews) SaveReview(ctx context.Context, l ports.Lease, r ports.StoredRe
 			return fmt.Errorf("save review %s: it belongs to %s, but the lease to %s", r.RunID, r.Key, l.Key)
 		}
 		_, err := t.exec(ctx, `
-			INSERT INTO reviews (run_id, target_key, generation, repo_id, head_sha, base_sha, base_ref, decision, saved_at, report, inputs, record, fix_loop, digest, lacks, entry, memory_counts)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?)`,
-			r.RunID, r.Key, r.Generation, r.RepoID, r.HeadSHA, r.BaseSHA, r.Review.Facts.Base.Ref, string(r.Review.Report.Decision), at, e.report, e.inputs, e.record, e.loop, digest, e.entry, counts)
+			INSERT INTO reviews (run_id, target_key, generation, repo_id, head_sha, base_sha, base_ref, decision, saved_at, report, inputs, record, fix_loop, digest, lacks, entry, memory_counts, session)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?)`,
+			r.RunID, r.Key, r.Generation, r.RepoID, r.HeadSHA, r.BaseSHA, r.Review.Facts.Base.Ref, string(r.Review.Report.Decision), at, e.report, e.inputs, e.record, e.loop, digest, e.entry, counts, e.session)
 		if err != nil {
 			return fmt.Errorf("save review %s: %w", r.RunID, err)
 		}
@@ -322,9 +332,9 @@ func (s *core) readReview(ctx context.Context, where string, args ...any) (*port
 	var e stored
 	err := s.db.read(ctx, func(t tx) error {
 		err := t.row(ctx, `
-			SELECT run_id, target_key, generation, repo_id, head_sha, base_sha, base_ref, decision, report, inputs, record, fix_loop, saved_at, digest, lacks
+			SELECT run_id, target_key, generation, repo_id, head_sha, base_sha, base_ref, decision, report, inputs, record, fix_loop, session, saved_at, digest, lacks
 			FROM reviews WHERE `+where+` ORDER BY id DESC LIMIT 1`, args...).
-			Scan(&r.RunID, &r.Key, &r.Generation, &r.RepoID, &r.HeadSHA, &r.BaseSHA, &e.baseRef, &e.decision, &e.report, &e.inputs, &e.record, &e.loop, &e.savedAt, &e.digest, &r.Lacks)
+			Scan(&r.RunID, &r.Key, &r.Generation, &r.RepoID, &r.HeadSHA, &r.BaseSHA, &e.baseRef, &e.decision, &e.report, &e.inputs, &e.record, &e.loop, &e.session, &e.savedAt, &e.digest, &r.Lacks)
 		if err != nil {
 			return err
 		}
@@ -355,6 +365,9 @@ func (s reviews) MarkPublished(ctx context.Context, runID string, next ...ports.
 		_, err := t.exec(ctx, `
 			UPDATE targets SET fix_loop = (SELECT fix_loop FROM reviews WHERE run_id = ?)
 			WHERE key = (SELECT target_key FROM reviews WHERE run_id = ? AND published_at = 0)`, runID, runID)
+		if err == nil {
+			err = s.publishSession(ctx, t, runID)
+		}
 		if err == nil {
 			err = learnReview(ctx, t, runID)
 		}

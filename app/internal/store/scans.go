@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/ports"
@@ -67,6 +68,15 @@ func scanTargetsWhere(ctx context.Context, t tx, where string, args ...any) (all
 		return decodeText(news, &all[len(all)-1].news)
 	}, `SELECT `+targetColumns+`, scans, scan_news, wanted > done, scan_asked FROM targets WHERE `+where+` ORDER BY number, key`+t.lock(), args...)
 	return all, wrap(err, "list the targets that read other Apps' results")
+}
+
+// encodeText encodes a value as JSON, and the zero value as "".
+func encodeText(v any) (string, error) {
+	if reflect.ValueOf(v).IsZero() {
+		return "", nil
+	}
+	text, err := json.Marshal(v)
+	return string(text), wrap(err, "encode %T", v)
 }
 
 // decodeText reads JSON that may be missing.

@@ -82,6 +82,8 @@ func newStore(c *core) *Store {
 			Deferrals:  deferrals{c},
 			RateLimits: rateLimits{c},
 			Memory:     memory{c},
+			Sessions:   newSessions(c),
+			APITokens:  apiTokens{c},
 		},
 	}
 }

@@ -2,8 +2,8 @@ package store
 
 import (
 	"context"
+	"sync"
 
-	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
 )
@@ -32,33 +32,56 @@ func (d *wakingDriver) GetListener(*riverdriver.GetListenenerParams) riverdriver
 
 // wakeup is a riverdriver.Listener that reports new jobs in a queue.
 type wakeup struct {
-	reviews, publish chan struct{}
+	some chan struct{} // gets one if there are names in queues
+
+	mu     sync.Mutex
+	queues map[string]bool // with new jobs that were not reported
 }
 
 func newWakeup() *wakeup {
-	return &wakeup{reviews: make(chan struct{}, 1), publish: make(chan struct{}, 1)}
+	return &wakeup{some: make(chan struct{}, 1), queues: map[string]bool{}}
 }
 
 func (w *wakeup) wake(queue string) {
-	ch := w.reviews
-	if queue == publishQueue {
-		ch = w.publish
-	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.queues[queue] = true
+	w.signal()
+}
+
+// signal wakes WaitForNotification. The caller has locked w.
+func (w *wakeup) signal() {
 	select {
-	case ch <- struct{}{}:
+	case w.some <- struct{}{}:
 	default: // one wake-up is waiting already, which is enough
 	}
 }
 
 func (w *wakeup) WaitForNotification(ctx context.Context) (*riverdriver.Notification, error) {
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-w.reviews:
-		return insertedInto(river.QueueDefault), nil
-	case <-w.publish:
-		return insertedInto(publishQueue), nil
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-w.some:
+		}
+		if queue := w.next(); queue != "" {
+			return insertedInto(queue), nil
+		}
 	}
+}
+
+// next returns a queue with new jobs, or "".
+func (w *wakeup) next() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for queue := range w.queues {
+		delete(w.queues, queue)
+		if len(w.queues) > 0 {
+			w.signal()
+		}
+		return queue
+	}
+	return ""
 }
 
 // insertedInto returns the notification that River's PostgreSQL driver would send. Topic

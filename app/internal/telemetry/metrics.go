@@ -5,6 +5,7 @@ package telemetry
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -25,6 +26,7 @@ type Metrics struct {
 
 	deliveries *prometheus.CounterVec
 	ack        prometheus.Histogram
+	requests   *prometheus.CounterVec
 	reviews    *prometheus.CounterVec
 	review     prometheus.Histogram
 	jobs       *prometheus.CounterVec
@@ -88,6 +90,8 @@ type Options struct {
 	Agents []string
 	// Jobs are the kinds of jobs.
 	Jobs []string
+	// Routes are the routes of the API.
+	Routes []string
 	// Depth is called each time the metrics are read.
 	Depth func() (Queue, error)
 }
@@ -104,6 +108,8 @@ func New(o Options) *Metrics {
 			[]string{"event", "outcome"}),
 		ack: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "reviewgate_delivery_ack_seconds", Help: "Time from a webhook's arrival to its answer. Before the answer the delivery is stored durably.", Buckets: seconds}),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "reviewgate_api_requests_total", Help: "Requests to the API, by route and HTTP status. The route \"other\" has paths that do not exist."}, []string{"route", "status"}),
 		reviews: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "reviewgate_reviews_total", Help: "Completed reviews, by decision: pass, pass_with_warnings, needs_fixes, fail."}, []string{"decision"}),
 		review: prometheus.NewHistogram(prometheus.HistogramOpts{
@@ -141,6 +147,9 @@ func New(o Options) *Metrics {
 		m.jobs.WithLabelValues(kind, "panicked")
 		m.jobs.WithLabelValues(kind, "given_up")
 	}
+	for _, route := range o.Routes {
+		m.requests.WithLabelValues(route, "500")
+	}
 	for _, why := range []string{"access", "github", "crashes", "internal"} {
 		m.gaveUp.WithLabelValues(why)
 	}
@@ -157,7 +166,7 @@ func New(o Options) *Metrics {
 		Name: "reviewgate_build_info", Help: "Always 1. The label has the version of this server.", ConstLabels: prometheus.Labels{"version": o.Version}})
 	build.Set(1)
 	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), build,
-		m.deliveries, m.ack, m.reviews, m.review, m.jobs, m.job, m.stage, m.agent,
+		m.deliveries, m.ack, m.requests, m.reviews, m.review, m.jobs, m.job, m.stage, m.agent,
 		m.calls, m.call, &m.rateLeft, m.refusals, m.gaveUp, m.found, m.config, m.issues, m.tokens, m.cost, queueCollector{o.Depth})
 	return m
 }
@@ -166,6 +175,11 @@ func New(o Options) *Metrics {
 func (m *Metrics) Delivery(event, outcome string, d time.Duration) {
 	m.deliveries.WithLabelValues(m.events.value(event), outcome).Inc()
 	m.ack.Observe(d.Seconds())
+}
+
+// Request counts a request to the API.
+func (m *Metrics) Request(route string, status int) {
+	m.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
 }
 
 // Reviewed counts a review.

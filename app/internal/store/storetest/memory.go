@@ -17,14 +17,6 @@ import (
 // memoryFixture is a fixture with what tests of memory share.
 type memoryFixture struct{ *fixture }
 
-func ofMemory(tests map[string]func(*testing.T, memoryFixture)) map[string]func(*testing.T, *fixture) {
-	out := map[string]func(*testing.T, *fixture){}
-	for name, test := range tests {
-		out[name] = func(t *testing.T, f *fixture) { test(t, memoryFixture{f}) }
-	}
-	return out
-}
-
 // record returns a proposed record with one vote, as a dismissal on g teaches it.
 func (f memoryFixture) record(g ports.Target, title string) ports.MemoryRecord {
 	ann := ports.Person{Login: "ann", ID: 3}
@@ -98,7 +90,7 @@ func pattern(service, key string, frequency int) ports.MemoryPattern {
 	}}
 }
 
-var memoryTests = ofMemory(map[string]func(*testing.T, memoryFixture){
+var memoryTests = with(func(f *fixture) memoryFixture { return memoryFixture{f} }, map[string]func(*testing.T, memoryFixture){
 	"a record is kept with its votes": func(t *testing.T, f memoryFixture) {
 		g := pull(1, "aaa")
 		f.accept(t, push("push", g))

@@ -51,6 +51,9 @@ func Run(t *testing.T, lone bool, open Open) {
 		{"Learning", learningTests},
 		{"Probation", probationTests},
 		{"Memory", memoryTests},
+		{"Session", sessionTests},
+		{"SessionRequest", sessionRequestTests},
+		{"APIToken", apiTokenTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			t.Parallel()
@@ -70,6 +73,15 @@ type fixture struct {
 	lone  bool
 	clock *clock
 	ctx   context.Context
+}
+
+// with returns tests of a group that has a fixture of its own.
+func with[F any](own func(*fixture) F, tests map[string]func(*testing.T, F)) map[string]func(*testing.T, *fixture) {
+	out := map[string]func(*testing.T, *fixture){}
+	for name, test := range tests {
+		out[name] = func(t *testing.T, f *fixture) { test(t, own(f)) }
+	}
+	return out
 }
 
 func newFixture(t *testing.T, lone bool, s *store.Store) *fixture {

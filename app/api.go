@@ -1,0 +1,102 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/api"
+	"github.com/reviewgate/reviewgate/app/gh"
+	"github.com/reviewgate/reviewgate/app/outbound"
+	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/app/review"
+	"github.com/reviewgate/reviewgate/app/sessions"
+	"github.com/reviewgate/reviewgate/pipeline/lru"
+)
+
+// buildAPI builds the API for agents and remote reviewers.
+func (a *App) buildAPI() (err error) {
+	a.api, err = api.New(api.Config{
+		Sessions: &apiSessions{service: a.service, find: a.client.Find, found: lru.New[string, foundRepository](maxFound, 1)},
+		Tokens:   a.store.APITokens, Verify: a.verifyAnswer,
+		RequestToken: func(id string) string { return a.service.Sessions.Token(id) },
+		PublicURL:    a.settings.PublicURL, Issuer: a.settings.OIDCIssuer, Log: a.options.Log, Observe: a.metrics.Request,
+	})
+	return err
+}
+
+// verifyAnswer checks the signature of a remote reviewer's answer; see api.Config.
+func (a *App) verifyAnswer(ctx context.Context, id string, h http.Header, body []byte) (signatureKey string, err error) {
+	secret, err := a.service.Sessions.Signer(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if err := outbound.Verify(secret, h, body, time.Now()); err != nil {
+		return "", fmt.Errorf("%w: %w", api.ErrSignature, err)
+	}
+	return h.Get(outbound.SignatureHeader), nil
+}
+
+// apiSessions are the sessions, and the repositories on which the App is installed.
+type apiSessions struct {
+	service *review.Service
+	find    func(ctx context.Context, owner, name string) (gh.Repository, error)
+	found   *lru.Cache[string, foundRepository]
+}
+
+var _ api.Sessions = (*apiSessions)(nil)
+
+// Speak implements api.Sessions.
+func (s *apiSessions) Speak(ctx context.Context, e ports.SessionEvent) (ports.Spoken, error) {
+	return s.service.Sessions.Speak(ctx, e)
+}
+
+// State implements api.Sessions.
+func (s *apiSessions) State(ctx context.Context, t ports.Target) (sessions.State, error) {
+	return s.service.Sessions.State(ctx, t)
+}
+
+// UnderWay implements api.Sessions.
+func (s *apiSessions) UnderWay(ctx context.Context, t ports.Target) (bool, error) {
+	return s.service.Sessions.UnderWay(ctx, t)
+}
+
+// Answer implements api.Sessions.
+func (s *apiSessions) Answer(ctx context.Context, id string, raw []byte, by sessions.Answerer) (ports.AnswerOutcome, error) {
+	return s.service.Sessions.Answer(ctx, id, raw, by)
+}
+
+// foundRepository is what GitHub said of a repository; the error is ports.ErrNotFound or nil.
+type foundRepository struct {
+	target ports.Target
+	err    error
+	at     time.Time
+}
+
+// What GitHub says of a repository counts for foundFor. Anybody can have GitHub issue a token for a
+// repository of their own and ask about it here, so each answer must not take a call of GitHub.
+const (
+	foundFor = time.Minute
+	maxFound = 1000
+)
+
+// Repository implements api.Sessions.
+func (s *apiSessions) Repository(ctx context.Context, owner, name string) (ports.Target, error) {
+	key := strings.ToLower(owner + "/" + name)
+	if f, ok := s.found.Get(key); ok && time.Since(f.at) < foundFor {
+		return f.target, f.err
+	}
+	r, err := s.find(ctx, owner, name)
+	var host *ports.HostError
+	switch {
+	case errors.As(err, &host) && host.Kind == ports.HostNotFound, err == nil && r.Suspended:
+		r.Target, err = ports.Target{}, ports.ErrNotFound
+	case err != nil:
+		return ports.Target{}, err
+	}
+	s.found.Add(key, foundRepository{r.Target, err, time.Now()}, 1)
+	return r.Target, err
+}

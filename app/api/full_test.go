@@ -1,0 +1,3 @@
+package api
+
+import _ "github.com/reviewgate/reviewgate/pipeline/sample" // the flag -full

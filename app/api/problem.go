@@ -1,0 +1,120 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/reviewgate/reviewgate/pipeline/jsontree"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
+)
+
+// Problem is an answer that is no success, as RFC 9457 describes it.
+type Problem struct {
+	Type   string `json:"type"`  // a URI with an explanation, or about:blank
+	Title  string `json:"title"` // the same for every problem of the type
+	Status int    `json:"status"`
+	Detail string `json:"detail"` // what is wrong here, and what to do about it
+	// Errors has the place of each mistake in the request's body.
+	Errors []Mistake `json:"errors,omitempty"`
+
+	retryAfter time.Duration // 0 for no header
+	allow      string        // the methods of the path
+	challenge  string        // for WWW-Authenticate
+}
+
+// Mistake is a mistake in the body of a request.
+type Mistake struct {
+	Pointer string `json:"pointer"` // a JSON Pointer; empty for the whole body
+	Detail  string `json:"detail"`
+}
+
+// docs is the page that explains the problems.
+const docs = "https://github.com/reviewgate/reviewgate/blob/main/docs/api.md#"
+
+// kind is a kind of problem with an explanation: its anchor on the page, and its title.
+type kind struct{ anchor, title string }
+
+// These are all the kinds of problem with an explanation.
+var (
+	kindBody     = kind{"invalid-body", "The body is not valid"}
+	kindToken    = kind{"no-valid-token", "There is no valid token"}
+	kindForbids  = kind{"the-token-forbids-it", "The token does not allow this"}
+	kindClosed   = kind{"the-pull-request-is-closed", "The pull request is closed"}
+	kindOff      = kind{"reviewgate-is-off", "Reviewgate is off"}
+	kindOther    = kind{"the-id-is-taken", "The event's id is taken"}
+	kindAnswered = kind{"the-answer-conflicts", "The answer conflicts with another one"}
+	kindMany     = kind{"too-many-requests", "There are too many requests"}
+	kindLater    = kind{"try-again-later", "The server can't do this now"}
+)
+
+// kinds lists all the kinds, for the test of the page.
+var kinds = []kind{kindBody, kindToken, kindForbids, kindClosed, kindOff, kindOther, kindAnswered, kindMany, kindLater}
+
+func (k kind) problem(status int, detail string, args ...any) *Problem {
+	return &Problem{Type: docs + k.anchor, Title: k.title, Status: status, Detail: fmt.Sprintf(detail, args...)}
+}
+
+// plain is a problem that its status explains.
+func plain(status int, detail string, args ...any) *Problem {
+	return &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: fmt.Sprintf(detail, args...)}
+}
+
+func (p *Problem) after(d time.Duration) *Problem {
+	p.retryAfter = d
+	return p
+}
+
+// unauthorized is a refusal for want of a valid token.
+func unauthorized(detail string, args ...any) *Problem {
+	p := kindToken.problem(http.StatusUnauthorized, detail, args...)
+	p.challenge = `Bearer realm="reviewgate"`
+	return p
+}
+
+// Why a request gets no further, in the same words wherever that is found out.
+func noPull() *Problem {
+	return plain(http.StatusNotFound, "The token's repository has no such pull request, or the App can't read it. Check the owner, the name and the number.")
+}
+
+func busy() *Problem {
+	return kindLater.problem(http.StatusServiceUnavailable, "The server answers as many requests as it can at a time. Send this one again.").after(time.Second)
+}
+
+func failed() *Problem {
+	return plain(http.StatusInternalServerError, "The server could not do this, and its log has the reason. Send the same request again later; that changes nothing twice.")
+}
+
+// The most mistakes that an answer lists, and the length of each, in characters.
+const (
+	maxMistakes = 20
+	maxMistake  = 300
+)
+
+// mistakesOf lists errors in a body for its sender.
+func mistakesOf(wrong []jsontree.Error) []Mistake {
+	var out []Mistake
+	for _, e := range wrong[:min(len(wrong), maxMistakes)] {
+		detail := fmt.Sprintf("line %d, column %d: %s; %s", e.Line, e.Column, e.Problem, e.Remedy)
+		if e.Pointer == "" || strings.HasPrefix(e.Problem, "the file") { // the parser speaks of files
+			detail = strings.ReplaceAll(detail, "the file", "the body")
+		}
+		out = append(out, Mistake{
+			Pointer: plaintext.Cut(e.Pointer, maxMistake),
+			Detail:  plaintext.Cut(plaintext.Printable(detail), maxMistake),
+		})
+	}
+	return out
+}
+
+// invalid is a refusal of a body. Its status is 400 if the body is not JSON, and 422 if it does not
+// say what it must.
+func invalid(status int, mistakes []Mistake) *Problem {
+	p := kindBody.problem(status, "The body has %s. Correct what errors lists, and send it again.", plaintext.Count(len(mistakes), "mistake"))
+	if len(mistakes) == maxMistakes {
+		p.Detail = fmt.Sprintf("The body has %d mistakes or more. Correct what errors lists, and send it again.", maxMistakes)
+	}
+	p.Errors = mistakes
+	return p
+}

@@ -1,0 +1,307 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
+)
+
+// firedAtOnce is how many sessions one Fire looks at.
+const firedAtOnce = 50
+
+// Fire implements ports.Sessions. Each session has a transaction of its own. If one fails, the others
+// still have their turn.
+func (s sessions) Fire(ctx context.Context) (int, error) {
+	keys, err := listNow(ctx, s.db, "look for sessions that are due", only[string],
+		`SELECT target_key FROM sessions WHERE due_at > 0 AND due_at <= ? ORDER BY due_at, target_key LIMIT ?`, s.now(), firedAtOnce)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	var errs []error
+	for _, key := range keys {
+		var fired bool
+		err := s.db.write(ctx, func(t tx) (err error) {
+			fired, err = s.fire(ctx, t, key)
+			return err
+		})
+		switch {
+		case errors.Is(err, ports.ErrNotFound): // the target was deleted meanwhile
+		case err != nil:
+			errs = append(errs, fmt.Errorf("go on with the session of %s: %w", key, err))
+		case fired:
+			n++
+		}
+	}
+	return n, errors.Join(errs...)
+}
+
+// fire makes happen what is due in a session. Another process may have done so since it was listed.
+func (s sessions) fire(ctx context.Context, t tx, key string) (fired bool, err error) {
+	g, open, err := lockPull(ctx, t, key)
+	if err != nil {
+		return false, err
+	}
+	r, err := lockSession(ctx, t, key)
+	if err != nil {
+		return false, err
+	}
+	now := fromMicros(s.now())
+	due := func(at time.Time) bool { return !at.IsZero() && !at.After(now) }
+	if !due(r.dueAt()) {
+		return false, nil
+	}
+	// The rules find what they found before: what is new is only what reviewers are told, or what
+	// they answered.
+	ask := ports.ReviewAsk{Target: g, Rerun: ports.Rerun{Decide: true}}
+	switch {
+	case !open:
+		r.deadlineAt, r.GatherAt, r.FallbackAt = time.Time{}, time.Time{}, time.Time{}
+		if _, err := t.exec(ctx, `DELETE FROM session_events WHERE target_key = ? AND cycle = 0`, key); err != nil {
+			return false, fmt.Errorf("drop the events that wait: %w", err)
+		}
+	case due(r.deadlineAt):
+		// The head may have moved since: then nobody waits for these reviewers.
+		failed, err := failOverdue(ctx, t, &r, g.HeadSHA, now)
+		if err != nil {
+			return false, err
+		}
+		if failed {
+			ask.Reason = "the reviewers' time is over"
+		}
+	case due(r.GatherAt):
+		events, err := r.gather(ctx, t, now)
+		if err != nil {
+			return false, err
+		}
+		if len(events) > 0 {
+			ask.Reason = reasonOf(events)
+		}
+	case !r.GatherAt.IsZero(): // the events that wait begin a cycle soon
+		return false, nil
+	default:
+		r.FallbackAt = time.Time{}
+		if !r.State.Paused() && r.Cycle.Number > 0 {
+			r.begin(nextCycle(&r, nil, now))
+			ask.Reason = "no agent has spoken for a while"
+		}
+	}
+	if open {
+		if _, err := r.await(ctx, t); err != nil {
+			return false, err
+		}
+	}
+	if err := r.save(ctx, t); err != nil || ask.Reason == "" {
+		return true, err
+	}
+	_, err = s.raise(ctx, t, ask)
+	return true, err
+}
+
+// gather begins a cycle with the events that wait, if there are any, and returns them.
+func (r *sessionRow) gather(ctx context.Context, t tx, now time.Time) ([]ports.SessionEvent, error) {
+	events, err := takeEvents(ctx, t, r.Key, r.Cycle.Number+1)
+	if err != nil {
+		return nil, err
+	}
+	r.GatherAt = time.Time{}
+	if len(events) > 0 {
+		r.begin(nextCycle(r, events, fromMicros(micros(now))))
+	}
+	return events, nil
+}
+
+// begin begins a cycle.
+func (r *sessionRow) begin(c pipeline.SessionCycle) {
+	r.Cycle, r.Running, r.HeadSHA = c, true, ""
+}
+
+// takeEvents returns the events that wait, in the order in which they came, and marks them as those of
+// a cycle.
+func takeEvents(ctx context.Context, t tx, key string, cycle int) ([]ports.SessionEvent, error) {
+	events, err := list(ctx, t, func(row scanner) (e ports.SessionEvent, err error) {
+		var body string
+		if err = row.Scan(&body); err == nil {
+			err = json.Unmarshal([]byte(body), &e)
+		}
+		return e, err
+	}, `SELECT body FROM session_events WHERE target_key = ? AND cycle = 0 ORDER BY id`, key)
+	if err == nil {
+		_, err = t.exec(ctx, `UPDATE session_events SET cycle = ? WHERE target_key = ? AND cycle = 0`, cycle, key)
+	}
+	return events, wrap(err, "take the events that wait")
+}
+
+// nextCycle returns the cycle after the session's newest one. It begins with the events, in the order
+// in which they came, or as the fallback if there are none. If no agent speaks in it, it is about the
+// work of the same agents as the cycle before.
+func nextCycle(r *sessionRow, events []ports.SessionEvent, now time.Time) pipeline.SessionCycle {
+	last := &r.Cycle
+	c := pipeline.SessionCycle{Number: last.Number + 1, BegunAt: now}
+	summaries := map[string]string{}
+	for _, e := range events {
+		c.Triggers = append(c.Triggers, e.Kind)
+		if e.Agent != "" {
+			c.Events = append(c.Events, e.Agent+"/"+e.ID)
+			summaries[e.Agent] = e.Summary // the newest one counts
+		}
+		c.Files = append(c.Files, e.Files...)
+		for _, area := range e.FocusAreas {
+			if len(c.FocusAreas) < ports.MaxSessionFocus && !slices.Contains(c.FocusAreas, area) {
+				c.FocusAreas = append(c.FocusAreas, area)
+			}
+		}
+		if e.MaxWords > 0 && (c.MaxWords == 0 || e.MaxWords < c.MaxWords) {
+			c.MaxWords = e.MaxWords
+		}
+	}
+	if len(events) == 0 {
+		c.Triggers = pipeline.List[pipeline.SessionTrigger]{pipeline.TriggerFallback}
+	}
+	slices.Sort(c.Triggers)
+	slices.Sort(c.Events)
+	slices.Sort(c.Files)
+	c.Triggers, c.Files = slices.Compact(c.Triggers), slices.Compact(c.Files)
+	c.Files = c.Files[:min(len(c.Files), ports.MaxSessionFiles)]
+	if len(c.FocusAreas) == 0 {
+		c.FocusAreas = r.focusAreas
+	}
+	if c.MaxWords == 0 {
+		c.MaxWords = r.maxWords
+	}
+	if len(summaries) == 0 {
+		c.Targets, c.Context = last.Targets, last.Context
+		return c
+	}
+	for _, agent := range slices.Sorted(maps.Keys(summaries)) {
+		c.Targets = append(c.Targets, agent)
+		c.Context = append(c.Context, pipeline.SessionSummary{Agent: agent, Text: summaries[agent]})
+	}
+	return c
+}
+
+// reasonOf says in words what starts a cycle.
+func reasonOf(events []ports.SessionEvent) string {
+	first := &events[0]
+	reason := "/review by a person"
+	if first.Kind != pipeline.TriggerPerson {
+		reason = string(first.Kind) + " by " + first.Agent
+	}
+	if more := len(events) - 1; more > 0 {
+		reason += " and " + plaintext.Count(more, "more event")
+	}
+	return reason
+}
+
+// publishSession applies what a review changes in its session, if the review is being published for
+// the first time. The caller has locked the target.
+func (s reviews) publishSession(ctx context.Context, t tx, runID string) error {
+	var key, text string
+	err := t.row(ctx, `SELECT target_key, session FROM reviews WHERE run_id = ? AND published_at = 0 AND session <> ''`, runID).Scan(&key, &text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	var o ports.SessionOutcome
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &o)
+	}
+	if err != nil {
+		return fmt.Errorf("read what the review changes in its session: %w", err)
+	}
+	r, err := lockSession(ctx, t, key)
+	switch {
+	case err == nil:
+		if err := r.decided(ctx, t, o, s.Now()); err != nil {
+			return err
+		}
+	case !errors.Is(err, ports.ErrNotFound):
+		return err
+	}
+	now := s.Now()
+	for i := range o.Requests { // their time begins now, not when the review was made
+		q := &o.Requests[i]
+		q.Key = key
+		if !q.Deadline.IsZero() && !q.AskedAt.IsZero() {
+			q.Deadline = now.Add(q.Deadline.Sub(q.AskedAt))
+		}
+		q.AskedAt = now
+	}
+	_, err = s.addRequests(ctx, t, o.Requests)
+	return err
+}
+
+// decided stores what a published review decided.
+func (r *sessionRow) decided(ctx context.Context, t tx, o ports.SessionOutcome, now time.Time) error {
+	if r.Running && o.Cycle == r.Cycle.Number {
+		if err := r.endCycle(ctx, t, now); err != nil {
+			return err
+		}
+	}
+	if o.State != nil && o.State.Cycle >= r.State.Cycle {
+		r.State = *o.State
+	}
+	switch {
+	case o.Fallback < 0:
+		r.FallbackAt = time.Time{}
+	case o.Fallback > 0 && !r.SpokeAt.IsZero():
+		r.FallbackAt = now.Add(o.Fallback)
+	}
+	if _, err := r.await(ctx, t); err != nil {
+		return err
+	}
+	return r.save(ctx, t)
+}
+
+// EndCycle implements ports.Sessions.
+func (s sessions) EndCycle(ctx context.Context, l ports.Lease) error {
+	err := s.db.write(ctx, func(t tx) error {
+		if err := fence(ctx, t, l); err != nil {
+			return err
+		}
+		return s.endIf(ctx, t, l.Key, func(time.Time) bool { return true })
+	})
+	return wrap(err, "end the cycle of %s", l.Key)
+}
+
+// endUndecided ends the running cycle of a target for which nothing is wanted any more, unless
+// reviewers still have time to answer: no review is left that could decide it, for example because it
+// was given up. The caller has locked the target.
+func (s leases) endUndecided(ctx context.Context, t tx, key string) error {
+	return s.endIf(ctx, t, key, func(deadline time.Time) bool { return deadline.IsZero() })
+}
+
+// endIf ends the running cycle of a session on a condition about the earliest deadline of those who
+// still may answer in it, which is zero for none. It also stores which deadline is the next one.
+func (s *core) endIf(ctx context.Context, t tx, key string, ends func(deadline time.Time) bool) error {
+	r, err := lockSession(ctx, t, key)
+	if errors.Is(err, ports.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	was := r.deadlineAt
+	inCycle, err := r.await(ctx, t)
+	if err != nil {
+		return err
+	}
+	end := r.Running && ends(inCycle)
+	if !end && was.Equal(r.deadlineAt) {
+		return nil
+	}
+	if end {
+		if err := r.endCycle(ctx, t, s.Now()); err != nil {
+			return err
+		}
+	}
+	return r.save(ctx, t)
+}

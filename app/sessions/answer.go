@@ -1,0 +1,125 @@
+package sessions
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/jsontree"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
+	"github.com/reviewgate/reviewgate/policies/fourrules"
+)
+
+// The bounds of an answer. What is longer is cut.
+const (
+	maxIssues      = 200
+	maxDescription = 2000 // characters
+	maxPath        = 1000 // characters
+)
+
+// Answerer says how an answer came.
+type Answerer struct {
+	// SignatureKey identifies the signature of an answer. It is empty for an answer with the request's
+	// token, and for one in the response to the request. The signature of an answer that does not
+	// name its request counts only once.
+	SignatureKey string
+}
+
+// InvalidError says what is wrong with an answer.
+type InvalidError struct{ Errors []jsontree.Error }
+
+// Error returns the first mistake.
+func (e *InvalidError) Error() string {
+	if len(e.Errors) == 0 {
+		return "invalid"
+	}
+	first := e.Errors[0].Error()
+	if more := len(e.Errors) - 1; more > 0 {
+		first += fmt.Sprintf(" (and %d more)", more)
+	}
+	return first
+}
+
+// Answer takes the answer to a request for a review. The errors are ports.ErrNotFound and
+// *InvalidError.
+func (k *Keeper) Answer(ctx context.Context, id string, raw []byte, by Answerer) (ports.AnswerOutcome, error) {
+	q, err := k.Sessions.Request(ctx, id)
+	if err == nil && q.Kind != ports.RequestReview {
+		err = ports.ErrNotFound
+	}
+	if err != nil {
+		return "", err
+	}
+	answer, named, err := k.read(&q, raw)
+	if err != nil {
+		return "", err
+	}
+	if named {
+		by.SignatureKey = ""
+	}
+	sum := sha256.Sum256(raw)
+	outcome, err := k.Sessions.Answer(ctx, ports.RequestAnswer{ID: id, Answer: answer, Digest: hex.EncodeToString(sum[:]), Signature: by.SignatureKey})
+	if err != nil {
+		return "", fmt.Errorf("store the answer to request %s: %w", id, err)
+	}
+	k.Log.Info().Str("request", id).Str("agent", q.Agent).Str("verdict", string(answer.Verdict)).Str("outcome", string(outcome)).Msg("answer of a remote reviewer")
+	return outcome, nil
+}
+
+// read reads a review result, which must be the reviewer's own. named reports whether it names its
+// request.
+func (k *Keeper) read(q *ports.SessionRequest, raw []byte) (a pipeline.SessionAnswer, named bool, err error) {
+	decoded, wrong := fourrules.Decode("the answer", raw)
+	if len(wrong) > 0 {
+		return a, false, &InvalidError{wrong}
+	}
+	if len(decoded.Results) != 1 {
+		return a, false, invalid("an answer is one review result", "send one")
+	}
+	r := &decoded.Results[0]
+	if r.Reviewer != q.Agent {
+		return a, false, invalid(fmt.Sprintf("the reviewer is %q, but %s was asked", plaintext.CutLine(k.Redact(r.Reviewer), 80), q.Agent), "write the name from the request")
+	}
+	if r.ID != "" && r.ID != q.ID {
+		return a, false, invalid("the id is of another request", "write the id from the request, or leave it out")
+	}
+	if len(r.Payload.Issues) > maxIssues {
+		return a, false, invalid(fmt.Sprintf("the answer has %d issues, more than the limit of %d", len(r.Payload.Issues), maxIssues), "send the worst")
+	}
+	var body reviewRequest
+	if err := json.Unmarshal(q.Body, &body); err != nil {
+		return a, false, fmt.Errorf("decode request %s: %w", q.ID, err)
+	}
+	a = pipeline.SessionAnswer{
+		Verdict: pipeline.SessionVerdict(r.Payload.Verdict), Summary: fourrules.Cut(k.Redact(r.Payload.Summary), body.MaxWords), At: k.Now().UTC(),
+	}
+	for _, x := range r.Payload.Issues {
+		a.Issues = append(a.Issues, pipeline.SessionIssue{
+			Severity: x.Severity, Description: plaintext.Cut(k.Redact(x.Description), maxDescription),
+			File: plaintext.Cut(k.Redact(x.File), maxPath), Line: x.Line,
+		})
+	}
+	return a, r.ID != "", nil
+}
+
+func invalid(problem, remedy string) error {
+	return &InvalidError{[]jsontree.Error{{Place: jsontree.Place{Document: &jsontree.Document{Name: "the answer"}, Line: 1, Column: 1}, Problem: problem, Remedy: remedy}}}
+}
+
+// Signer returns the agent to whose request an answer is, whose secret must have signed it.
+func (k *Keeper) Signer(ctx context.Context, id string) (secret []byte, err error) {
+	q, err := k.Sessions.Request(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	_, secret, ok := k.Receiver(q.Agent)
+	if !ok || q.Kind != ports.RequestReview {
+		return nil, errors.Join(ports.ErrNotFound, errors.New("the server's config has no such reviewer"))
+	}
+	return secret, nil
+}
