@@ -8,8 +8,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// Servers are killed again and again while people work on pull requests, and webhooks fail
-// while the servers are down. In the end every pull request has exactly one answer.
+// Servers are killed again and again while people and coding agents work on pull requests, and
+// webhooks and events fail while the servers are down. In the end every pull request has exactly one
+// answer, and each session is decided by the four rules over what its reviewers answered.
 func TestChaos(t *testing.T) {
 	seed := begin(t)
 	onDatabases(t, []string{sqlite, postgres}, func(t *testing.T, s setup) {
@@ -22,6 +23,7 @@ func TestChaos(t *testing.T) {
 			limits.RequestsPerHour *= 4
 			s.limits, s.logInterval = &limits, 30*time.Second
 		}
+		s.reviewers = []*reviewer{newReviewer(t, "swift", seed, atOnce), newReviewer(t, "slow", seed, later)}
 		w := newWorld(t, s)
 		// Reviews take long enough to be killed.
 		w.gh.On("*", ghtest.Delay(30*time.Millisecond))

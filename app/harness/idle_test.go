@@ -20,6 +20,10 @@ const (
 	maxRested = 46 << 20
 )
 
+// maxIdleCPU is what an idle server may take, in percent of a core: it looks for work, for other
+// processes and for sessions that are due, each about once a second.
+const maxIdleCPU = 4.0
+
 // TestIdle measures the memory of an idle server: after its start on an empty database, and
 // again after some reviews. The figures are judged only for a binary that is given to the
 // test: the test's own binary is larger.
@@ -41,9 +45,13 @@ func TestIdle(t *testing.T) {
 		}
 		var f figures
 		f.add("ready", "%s", short(server.took))
-		time.Sleep(*flagRest)
+		used := server.leaveAlone()
 		started, quiet := server.memory()
 		f.add("idle after the start", "%s", started)
+		f.add("processor time meanwhile", "%.1f %% of a core", used)
+		if *flagBinary != "" && used > maxIdleCPU {
+			t.Errorf("it takes %.1f %% of a core while it is idle, want at most %.1f %%", used, maxIdleCPU)
+		}
 		if *flagBinary != "" && quiet.own > maxIdle {
 			t.Errorf("its own %s after the start, want at most %s", mb(quiet.own), mb(maxIdle))
 		}
@@ -61,9 +69,10 @@ func TestIdle(t *testing.T) {
 		}
 		busy, _ := server.memory()
 		f.add("after reviews", "%d: %s", n, busy)
-		time.Sleep(*flagRest)
+		used = server.leaveAlone()
 		rested, quiet := server.memory()
 		f.add("idle again", "%s", rested)
+		f.add("processor time meanwhile", "%.1f %% of a core", used)
 		if *flagBinary != "" && n <= 20 && quiet.own > maxRested {
 			t.Errorf("its own %s after %d reviews, want at most %s", mb(quiet.own), n, mb(maxRested))
 		}
@@ -110,6 +119,35 @@ func (s *server) resident() (r residence) {
 		}
 	}
 	return r
+}
+
+// leaveAlone leaves the server alone for a while, and returns the processor time that it takes meanwhile,
+// in percent of a core; 0 except on Linux.
+func (s *server) leaveAlone() float64 {
+	before, begun := s.processorTime(), time.Now()
+	time.Sleep(*flagRest)
+	return 100 * (s.processorTime() - before).Seconds() / time.Since(begun).Seconds()
+}
+
+// processorTime is what the process has taken so far.
+func (s *server) processorTime() time.Duration {
+	const tick = 10 * time.Millisecond // that /proc counts in
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text), ") ") // the program's name is before it
+	fields := strings.Fields(rest)
+	var sum time.Duration
+	for _, i := range []int{11, 12} { // in user and in kernel mode
+		if len(fields) > i {
+			n, _ := strconv.ParseInt(fields[i], 10, 64)
+			sum += time.Duration(n) * tick
+		}
+	}
+	return sum
 }
 
 // memory words what the process takes before and after its metrics are read, with the live

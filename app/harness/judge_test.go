@@ -52,12 +52,12 @@ func (p *pull) judge(late func() int) []fault {
 		j.add(disobeyed, "%d check runs on %d heads, want at most %d", runs, len(p.distinctHeads()), most)
 	}
 	if p.open {
-		j.answer(p.HeadSHA(), p.CheckRuns(), conclusion(p.insecure))
+		j.answer(p.HeadSHA(), p.CheckRuns(), conclusion(p.insecure), p.agents != nil)
 	}
 	for _, g := range p.groups {
 		j.finished(g.HeadSHA, g.CheckRuns())
 		if !g.destroyed {
-			j.answer(g.HeadSHA, g.CheckRuns(), conclusion(g.insecure))
+			j.answer(g.HeadSHA, g.CheckRuns(), conclusion(g.insecure), false)
 		}
 	}
 	for _, c := range p.commands {
@@ -118,7 +118,8 @@ func (j *judgement) finished(head string, runs []ghtest.CheckRun) {
 }
 
 // answer checks that the newest check run is completed with the conclusion for the content.
-func (j *judgement) answer(head string, runs []ghtest.CheckRun, want string) {
+// In a session it may be worse.
+func (j *judgement) answer(head string, runs []ghtest.CheckRun, want string, sessions bool) {
 	if len(runs) == 0 {
 		j.add(lost, "no check run on %.7s", head)
 		return
@@ -127,6 +128,7 @@ func (j *judgement) answer(head string, runs []ghtest.CheckRun, want string) {
 	switch {
 	case !newest.Completed(): // finished reports this
 	case newest.Conclusion == want:
+	case sessions && want == conclusion(false) && (newest.Conclusion == "neutral" || newest.Conclusion == conclusion(true)): // judged with the session
 	case couldNot(newest):
 		*j = append(*j, fault{kind: gaveUp, text: fmt.Sprintf("the check on %.7s: %s", head, newest.Title), head: head})
 	default:

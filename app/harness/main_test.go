@@ -45,10 +45,7 @@ var build = sync.OnceValues(func() (path string, err error) {
 		return *flagBinary, nil
 	}
 	path = filepath.Join(buildDir, "reviewgate")
-	args := []string{"run", "-exec", "cp"}
-	if !whole() {
-		args = append(args, "-ldflags", "-X github.com/reviewgate/reviewgate/app/internal/store.deadAfter=4s")
-	}
+	args := []string{"run", "-exec", "cp", "-ldflags", strings.Join(shortened(), " ")}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "go", append(args, "github.com/reviewgate/reviewgate/cmd/reviewgate", path)...).CombinedOutput()
@@ -57,6 +54,22 @@ var build = sync.OnceValues(func() (path string, err error) {
 	}
 	return path, nil
 })
+
+// shortened are the linker's flags that make the program's times shorter, unless it is tested as it
+// is delivered.
+func shortened() (flags []string) {
+	const of = "-X github.com/reviewgate/reviewgate/app/"
+	if !whole() {
+		flags = append(flags, of+"internal/store.deadAfter=4s")
+	}
+	if !measured() {
+		flags = append(flags, of+"sessions.defaultJoin=1s", of+"sessions.defaultMinute="+shortMinute.String())
+	}
+	return flags
+}
+
+// shortMinute is a minute of the settings of sessions, unless the figures of a trial are wanted.
+const shortMinute = 5 * time.Second
 
 var buildDir string
 
@@ -69,8 +82,9 @@ func measured() (yes bool) {
 	return yes
 }
 
-// whole reports whether the program is tested as it is delivered. By default a dead server is
-// noticed sooner, and the servers collect garbage less often.
+// whole reports whether the program is tested as it is delivered, but for the times of sessions, which
+// are only if measured. By default a dead server is noticed sooner, and the servers collect garbage
+// less often.
 func whole() bool { return measured() || sample.Full() }
 
 // large skips a trial by default, unless its figures are wanted. TestChaos always runs. Only

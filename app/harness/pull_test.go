@@ -18,6 +18,7 @@ type pull struct {
 	repo         *ghtest.Repo
 	name, author string
 	base         string
+	agents       *agents // that speak about it; nil for none
 	title        int
 
 	open     bool
@@ -30,6 +31,9 @@ type pull struct {
 	commands []command
 	groups   []*group
 	asked    time.Time // when its review was last requested
+	resumes  []int64   // comments that resume its session
+	events   int       // of agents
+	closes   int
 	story    []string
 }
 
@@ -138,10 +142,50 @@ func (p *pull) command(login string, permitted bool) {
 	}
 	p.ask("/review by %s", login)
 	if permitted {
-		p.renewals++
+		p.renews(1)
 	}
 	c := p.Comment(login, "Please have a look.\n/review\n")
 	p.commands = append(p.commands, command{id: c.ID, permitted: permitted})
+}
+
+// renews records an event that may give a head another check run. If there are reviewers, it may also
+// begin a cycle, and then their answers give it more.
+func (p *pull) renews(n int) {
+	if p.agents != nil {
+		n += cycleRuns
+	}
+	p.renewals += n
+}
+
+// cycleRuns is how many check runs a cycle may give a head: when it begins, at a blocker, at the last
+// answer or the deadline, and at a late answer of each of two reviewers.
+const cycleRuns = 5
+
+// speak has an agent speak about the pull request.
+func (p *pull) speak(twice bool) {
+	if p.agents == nil {
+		p.say()
+		return
+	}
+	p.events++
+	agent, kind := agentNames[p.events%len(agentNames)], eventKinds[p.events%len(eventKinds)]
+	id := fmt.Sprintf("%s-%d", p.name, p.events)
+	p.ask("%s says %s, event %s", agent, kind, id)
+	p.renews(1)
+	p.renews(1) // for the fallback that may follow
+	p.agents.speak(p, agent, id, kind, twice)
+}
+
+// resume is a person's /review resume.
+func (p *pull) resume() {
+	if p.agents == nil || len(p.resumes) == maxCommands {
+		p.say()
+		return
+	}
+	p.ask("/review resume by dave")
+	p.renews(1)
+	c := p.Comment("dave", "/review resume")
+	p.resumes = append(p.resumes, c.ID)
 }
 
 func (p *pull) say() {
@@ -151,6 +195,7 @@ func (p *pull) say() {
 
 func (p *pull) close() {
 	p.open = false
+	p.closes++
 	p.renewals++ // its check may be cancelled
 	for i := range p.commands {
 		p.commands[i].closed = true
@@ -191,7 +236,7 @@ func (p *pull) queue(destroy bool) {
 // again requests a review once more after it was given up: by a command, or by a re-run of a
 // merge group's check.
 func (p *pull) again(f fault) {
-	p.renewals++
+	p.renews(1)
 	for _, g := range p.groups {
 		if runs := g.CheckRuns(); f.head == g.HeadSHA && len(runs) > 0 {
 			p.tell("merge group %.7s: re-run", f.head)

@@ -19,17 +19,21 @@ type script struct {
 	events int
 }
 
-// scripts distributes n pull requests over a few scripts, which run in parallel.
+// scripts distributes n pull requests over a few scripts, which run in parallel. If there are
+// reviewers, agents work on them.
 func (w *world) scripts(n int) []*script {
 	const actors = 4
 	repos := w.repos(min(n, max(4, n/2)))
+	if len(w.reviewers) > 0 {
+		w.agents = w.newAgents(repos)
+	}
 	var all []*script
 	for i := range min(n, actors) {
 		all = append(all, &script{gh: w.gh, rand: random(w.seed, "script", i)})
 	}
 	for i := range n {
 		s := all[i%len(all)]
-		p := &pull{repo: repos[i%len(repos)], name: fmt.Sprintf("change-%d", i), author: "alice", base: "main"}
+		p := &pull{repo: repos[i%len(repos)], name: fmt.Sprintf("change-%d", i), author: "alice", base: "main", agents: w.agents}
 		if i%5 == 4 {
 			p.author = "carol" // carol may only read, but may ask for a review of her own pull request
 		}
@@ -114,6 +118,8 @@ var actions = []struct {
 	{5, func(p *pull, _ bool) { p.rerequest() }},
 	{5, (*pull).queue},
 	{6, nil}, // a delivery is repeated
+	{20, (*pull).speak},
+	{5, func(p *pull, _ bool) { p.resume() }},
 }
 
 func total(all []struct {

@@ -56,6 +56,9 @@ func (w *world) newServer(n int, v3URL string) *server {
 		"REVIEWGATE_DELIVERY_LOG_INTERVAL=" + w.logInterval.String(),
 		"REVIEWGATE_SWEEP_INTERVAL=24h",
 	}
+	if len(w.reviewers) > 0 {
+		s.env = append(s.env, "REVIEWGATE_CONFIG_DIR="+w.configDir(), reviewerSecretKey+"="+reviewerSecret)
+	}
 	if !whole() && !w.weighed {
 		s.env = append(s.env, "GOGC=400")
 	}

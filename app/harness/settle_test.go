@@ -33,6 +33,9 @@ func (w *world) settle(pulls []*pull, k *killer, events int) {
 	}
 
 	count := w.reviewed(pulls)
+	if w.agents != nil {
+		w.sessions(pulls, k, &f)
+	}
 	f.add("lost", "%d", count[lost])
 	for _, what := range k.twice {
 		w.t.Errorf("written twice: %s", what)
@@ -76,7 +79,7 @@ func (w *world) answered(pulls []*pull) bool {
 				return false
 			}
 		}
-		return w.quiet()
+		return w.agents.settled(w, pulls) && w.quiet()
 	})
 }
 

@@ -26,6 +26,7 @@ type setup struct {
 	weighed bool
 	// logInterval is the interval between reads of the delivery log. The default is 1 s.
 	logInterval time.Duration
+	reviewers   []*reviewer // of sessions, if there are any
 }
 
 // world is a GitHub with the servers that work for it.
@@ -34,8 +35,10 @@ type world struct {
 	t       *testing.T
 	dir     string
 	gh      *ghtest.Server
+	front   string // where the servers are reached
 	hook    string // where webhooks go
 	servers []*server
+	agents  *agents // that work on pull requests; nil for none
 }
 
 // newWorld starts the stand-in and the servers. The servers are ready when it returns.
@@ -51,6 +54,7 @@ func newWorld(t *testing.T, s setup) *world {
 	if w.database == sqlite {
 		w.url = "sqlite://" + filepath.Join(w.dir, "reviewgate.db")
 	}
+	w.writeConfig()
 	for n := range w.replicas {
 		api := w.gh.URL
 		if w.replicas > 1 {
@@ -58,12 +62,14 @@ func newWorld(t *testing.T, s setup) *world {
 		}
 		w.servers = append(w.servers, w.newServer(n, api))
 	}
-	w.hook = "http://" + w.servers[0].addr + hookPath
+	w.front = "http://" + w.servers[0].addr
 	if w.replicas > 1 {
-		w.hook = balance(t, w.servers) + hookPath
+		w.front = balance(t, w.servers)
 	}
+	w.hook = w.front + hookPath
 	w.gh.Webhook.Set(w.hook, secret)
 	for _, s := range w.servers {
+		s.env = append(s.env, "REVIEWGATE_PUBLIC_URL="+w.front)
 		if err := s.start(); err != nil {
 			t.Fatal(err)
 		}
@@ -78,6 +84,7 @@ func newWorld(t *testing.T, s setup) *world {
 
 // repos creates n repositories, two for each organisation, because GitHub's limits apply to
 // an organisation. alice may write there, while bob and carol may only read.
+// dave maintains them.
 func (w *world) repos(n int) []*ghtest.Repo {
 	var all []*ghtest.Repo
 	for i := range n {
@@ -85,6 +92,7 @@ func (w *world) repos(n int) []*ghtest.Repo {
 		r.Grant("alice", "write")
 		r.Grant("bob", "read")
 		r.Grant("carol", "read")
+		r.Grant("dave", "maintain")
 		r.Commit("main", ghtest.Files{"README.md": "# shop\n", "store/a.go": "package store\n\nfunc A() int { return 1 }\n"}, "start")
 		r.Commit("release", ghtest.Files{"CHANGES.md": "# 1.0\n"}, "release")
 		all = append(all, r)
