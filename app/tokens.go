@@ -142,6 +142,8 @@ func answerTokens(ctx context.Context, tokens ports.APITokens, ask tokenAsk) (an
 		err = tokens.RevokeToken(ctx, ask.Revoke)
 	case ask.List:
 		answer.Tokens, err = listTokens(ctx, tokens, ask.Repository)
+	default:
+		err = errors.New("the request asks for nothing: it may come from another version of reviewgate")
 	}
 	switch {
 	case err == nil:

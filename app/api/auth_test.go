@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/secrets"
 )
 
 var tokenForm = regexp.MustCompile(`^rg_[A-Za-z0-9_-]{43}[A-Za-z0-9_-]{6}$`)
@@ -31,6 +33,22 @@ func TestNewToken(t *testing.T) {
 		other := []byte(a)
 		if other[i]++; isToken(string(other)) {
 			t.Errorf("%s is a token", other)
+		}
+	}
+}
+
+// A token that an agent writes into a pull request is found there as a secret.
+func TestTokenIsASecret(t *testing.T) {
+	t.Parallel()
+	detector, err := secrets.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		token, _ := NewToken()
+		facts := pipeline.PRFacts{Body: "I called it with " + token + "."}
+		if found := detector.Redact(&facts); len(found) != 1 || strings.Contains(facts.Body, token[len(token)-20:]) {
+			t.Errorf("%v in %q", found, facts.Body)
 		}
 	}
 }

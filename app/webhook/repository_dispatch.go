@@ -69,12 +69,9 @@ func (c *said) check() error {
 			errs = append(errs, fmt.Errorf("client_payload.%s is missing or malformed", name[0]))
 		}
 	}
-	lines := func(s string) bool { return s == c.Summary }
-	for _, s := range slices.Concat([]string{c.Summary}, c.Files, c.FocusAreas) {
-		if s == "" || !ports.IsSessionText(s, lines(s)) {
-			errs = append(errs, errors.New("client_payload has a text that is empty or has control characters"))
-			break
-		}
+	bad := func(s string) bool { return s == "" || !ports.IsSessionText(s, false) }
+	if c.Summary == "" || !ports.IsSessionText(c.Summary, true) || slices.ContainsFunc(slices.Concat(c.Files, c.FocusAreas), bad) {
+		errs = append(errs, errors.New("client_payload has a text that is empty or has control characters"))
 	}
 	for _, b := range []struct {
 		field     string

@@ -67,6 +67,9 @@ var formats = []format{
 	{id: "github-refresh-token", prefix: "ghr_", rest: `[A-Za-z0-9._-]{36,}`},
 	{id: "github-fine-grained-pat", prefix: "github_pat_", rest: `\w{36,}`},
 
+	// Tokens of agents for the API of reviewgate itself; see app/api.
+	{id: "reviewgate-token", prefix: "rg_", rest: urlish + `{49}`, apart: true},
+
 	{id: "gitlab-pat", prefix: "glpat-", rest: `[\w.=-]{20,}`},
 	{id: "gitlab-deploy-token", prefix: "gldt-", rest: `[\w.=-]{20,}`},
 	{id: "gitlab-runner-authentication-token", prefix: "glrt-", rest: `[\w.=-]{20,}`},
