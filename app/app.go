@@ -161,7 +161,7 @@ func (a *App) buildService(ctx context.Context, beside bool) (err error) {
 		Store: a.store.Store, GitHub: a.client.Host, Pipeline: runner, Loader: loader, Server: a.settings.Config, Shadow: a.settings.Shadow, Models: models,
 		Log: a.options.Log, Version: a.options.Version, Owner: process, WebURL: a.settings.WebURL,
 		Observe: review.Observer{
-			Reviewed: a.metrics.Reviewed, Stage: a.onStage, Agent: a.onAgent,
+			Reviewed: a.metrics.Reviewed, Cycle: a.metrics.Cycle, Answer: a.metrics.Answer, Stage: a.onStage, Agent: a.onAgent,
 			GaveUp: a.metrics.GaveUp, Found: a.metrics.Found, ConfigPushed: a.metrics.ConfigPushed, Issue: a.metrics.Issue, ModelUse: a.metrics.ModelUse,
 		},
 		Person: personHash(a.settings.PrivateKey), Retention: a.settings.Retention, LogRetention: a.settings.AnalyticsRetention, Memory: a.memory.Bytes, TellWait: a.options.TellWait,

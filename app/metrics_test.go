@@ -87,6 +87,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 	w.GH.Refuse("acme", ghtest.Refusal{For: 2 * time.Second})
 	pr.Comment("alice", "/review")
 	w.App.Inside().Metrics.ModelUse(pipeline.ModelUse{Model: "big", Asked: 1, Input: 100, Output: 10})
+	w.App.Inside().Metrics.Answer("codex", "approved")
 	text := w.scrape()
 	for end := time.Now().Add(apptest.Patience); !strings.Contains(text, "reviewgate_github_refusals_total{"); text = w.scrape() {
 		if time.Now().After(end) {

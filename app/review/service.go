@@ -98,6 +98,10 @@ type Remote struct {
 // nil.
 type Observer struct {
 	Reviewed func(decision string, d time.Duration)
+	// Cycle is called with the rule that decided a cycle of a session, and Answer with what each
+	// reviewer of the cycle had said by then: a verdict, "waiting" or "missing".
+	Cycle  func(rule string)
+	Answer func(agent, verdict string)
 	// Stage and Agent are called when a stage or an agent has ended. begun is when the
 	// stage began; for an agent it is the beginning of the agent's stage.
 	Stage func(ctx context.Context, stage string, begun time.Time, d time.Duration)

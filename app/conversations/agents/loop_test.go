@@ -133,6 +133,12 @@ func TestLoop(t *testing.T) {
 	if line := `reviewgate_api_requests_total{route="POST /api/v1/results/{id}",status="202"} 3`; !strings.Contains(w.metrics(), line) {
 		t.Errorf("the metrics have no line %s", line)
 	}
+	for _, line := range []string{`reviewgate_session_cycles_total{rule="0"} 1`, `reviewgate_session_cycles_total{rule="4"} 2`,
+		`reviewgate_session_answers_total{agent="crypto",verdict="missing"} 1`, `reviewgate_session_answers_total{agent="coverage",verdict="approved"} 3`} {
+		if !strings.Contains(w.metrics(), line) {
+			t.Errorf("the metrics have no line %s", line)
+		}
+	}
 	body := w.Comment(claude.pr).Body
 	for _, text := range []string{"RUNNING", "crypto", "The change uses no MD5.", "coverage", "Every function is tested."} {
 		if !strings.Contains(body, text) {

@@ -29,6 +29,8 @@ type Metrics struct {
 	requests   *prometheus.CounterVec
 	reviews    *prometheus.CounterVec
 	review     prometheus.Histogram
+	cycles     *prometheus.CounterVec
+	answers    *prometheus.CounterVec
 	jobs       *prometheus.CounterVec
 	job        *prometheus.HistogramVec
 	stage      *prometheus.HistogramVec
@@ -114,6 +116,10 @@ func New(o Options) *Metrics {
 			Name: "reviewgate_reviews_total", Help: "Completed reviews, by decision: pass, pass_with_warnings, needs_fixes, fail."}, []string{"decision"}),
 		review: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "reviewgate_review_seconds", Help: "Duration of the pipeline.", Buckets: seconds}),
+		cycles: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "reviewgate_session_cycles_total", Help: "Cycles of sessions that were decided, by the rule that decided first: 0 to 4."}, []string{"rule"}),
+		answers: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "reviewgate_session_answers_total", Help: "Answers of reviewers when a cycle was decided, by verdict: approved, concerns, blocker, waiting, missing. Agents of repositories have the label \"other\"."}, []string{"agent", "verdict"}),
 		jobs: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "reviewgate_jobs_total", Help: "Attempts at jobs of the queue, by kind and outcome: done, put_off, given_up, panicked, stopped."}, []string{"kind", "outcome"}),
 		job: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -156,6 +162,9 @@ func New(o Options) *Metrics {
 	for _, what := range []string{"delivery", "pull_request", "check"} {
 		m.found.WithLabelValues(what)
 	}
+	for _, rule := range []string{"0", "1"} {
+		m.cycles.WithLabelValues(rule)
+	}
 	for _, result := range []string{"invalid", "unreadable"} {
 		m.config.WithLabelValues(result)
 	}
@@ -166,7 +175,7 @@ func New(o Options) *Metrics {
 		Name: "reviewgate_build_info", Help: "Always 1. The label has the version of this server.", ConstLabels: prometheus.Labels{"version": o.Version}})
 	build.Set(1)
 	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), build,
-		m.deliveries, m.ack, m.requests, m.reviews, m.review, m.jobs, m.job, m.stage, m.agent,
+		m.deliveries, m.ack, m.requests, m.reviews, m.review, m.cycles, m.answers, m.jobs, m.job, m.stage, m.agent,
 		m.calls, m.call, &m.rateLeft, m.refusals, m.gaveUp, m.found, m.config, m.issues, m.tokens, m.cost, queueCollector{o.Depth})
 	return m
 }
@@ -188,6 +197,22 @@ func (m *Metrics) Reviewed(decision string, d time.Duration) {
 	m.review.Observe(d.Seconds())
 }
 
+// Cycle counts a decided cycle of a session.
+func (m *Metrics) Cycle(rule string) { m.cycles.WithLabelValues(rule).Inc() }
+
+// Answer counts what a reviewer said, or did not say, in a decided cycle.
+func (m *Metrics) Answer(agent, verdict string) {
+	m.answers.WithLabelValues(m.known(agent), verdict).Inc()
+}
+
+// known returns an agent's label.
+func (m *Metrics) known(agent string) string {
+	if _, known := slices.BinarySearch(m.agents, agent); !known {
+		return other
+	}
+	return agent
+}
+
 // Job observes an attempt at a job.
 func (m *Metrics) Job(kind, outcome string, d time.Duration) {
 	m.jobs.WithLabelValues(kind, outcome).Inc()
@@ -201,10 +226,7 @@ func (m *Metrics) Stage(stage string, d time.Duration) {
 
 // Agent observes an agent.
 func (m *Metrics) Agent(agent, status string, d time.Duration) {
-	if _, known := slices.BinarySearch(m.agents, agent); !known {
-		agent = other
-	}
-	m.agent.WithLabelValues(agent, status).Observe(d.Seconds())
+	m.agent.WithLabelValues(m.known(agent), status).Observe(d.Seconds())
 }
 
 // Refused counts a refusal for a rate limit.
