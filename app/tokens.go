@@ -150,7 +150,7 @@ func answerTokens(ctx context.Context, tokens ports.APITokens, ask tokenAsk) (an
 	case errors.Is(err, ports.ErrManyTokens):
 		answer.Refused, answer.Error = true, fmt.Sprintf("the repository has %d valid tokens already: revoke some first", ports.MaxAPITokens)
 	case errors.Is(err, ports.ErrNotFound) && ask.Revoke != 0:
-		answer.Refused, answer.Error = true, fmt.Sprintf("there is no token %d: reviewgate token list shows those that there are", ask.Revoke)
+		answer.Refused, answer.Error = true, fmt.Sprintf("there is no token %d: run reviewgate token list to see those that exist", ask.Revoke)
 	case errors.Is(err, ports.ErrNotFound):
 		answer.Refused, answer.Error = true, "the App was removed from the repository's account: install it there first"
 	default:

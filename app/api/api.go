@@ -201,7 +201,7 @@ func (a *API) route(x *exchange, e *endpoint) reply {
 		allow = "GET, HEAD"
 	}
 	if x.r.Method != e.method && (e.method != http.MethodGet || x.r.Method != http.MethodHead) {
-		p := plain(http.StatusMethodNotAllowed, "This path has another method: %s.", allow)
+		p := plain(http.StatusMethodNotAllowed, "This path takes only %s.", allow)
 		p.allow = allow
 		return reply{problem: p}
 	}

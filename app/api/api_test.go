@@ -78,7 +78,7 @@ func TestEveryAnswerOfTheDocument(t *testing.T) {
 		{405, "POST", request{method: "GET", path: events, token: token}, nil},
 		{409, "is closed", post(events, token, goodEvent), spoken(ports.ErrTargetClosed)},
 		{409, "switches reviewgate off", post(events, token, goodEvent), spoken(sessions.ErrSwitchedOff)},
-		{409, "another pull request", post(events, token, goodEvent), spoken(ports.ErrOtherPull)},
+		{409, "Another event has this id", post(events, token, goodEvent), spoken(ports.ErrOtherEvent)},
 		{413, "1048576", post(events, token, strings.Repeat(" ", MaxBody+1)), nil},
 		{415, "application/json", post(events, token, goodEvent, "Content-Type", "text/plain"), nil},
 		{415, "application/json", post(events, token, goodEvent, "Content-Encoding", "gzip"), nil},

@@ -193,8 +193,8 @@ func (a *API) problemOf(x *exchange, err error) *Problem {
 		return plain(http.StatusNotFound, "There is no such thing.")
 	case errors.Is(err, ports.ErrTargetClosed):
 		return kindClosed.problem(http.StatusConflict, "The pull request is closed, so nobody reviews it. Reopen it, and send the event again.")
-	case errors.Is(err, ports.ErrOtherPull):
-		return kindOther.problem(http.StatusConflict, "An event with this id is about another pull request. Send this event with a new id.")
+	case errors.Is(err, ports.ErrOtherEvent):
+		return kindOther.problem(http.StatusConflict, "Another event has this id: its kind, summary or pull request differs. Send this event with a new id.")
 	case errors.Is(err, ports.ErrManyEvents):
 		return kindMany.problem(http.StatusTooManyRequests, "%d events wait for the next review cycle already. Wait until the cycle that runs is decided, and send the event again.", ports.MaxSessionWaiting).after(time.Minute)
 	case errors.Is(err, sessions.ErrSecret):
@@ -212,7 +212,7 @@ func (a *API) problemOf(x *exchange, err error) *Problem {
 		p := kindLater.problem(http.StatusServiceUnavailable, "GitHub does not let the App do this now. Send the same request again after the time in Retry-After.")
 		return p.after(max(10*time.Second, min(host.RetryAfter, time.Hour)))
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return kindLater.problem(http.StatusServiceUnavailable, "The server could not do this in time. Send the same request again; that changes nothing twice.").after(10 * time.Second)
+		return kindLater.problem(http.StatusServiceUnavailable, "The server could not do this in time. Send the same request again; that is safe.").after(10 * time.Second)
 	}
 	return failed()
 }

@@ -29,7 +29,7 @@ func (a *API) speak(x *exchange) reply {
 		return reply{problem: p}
 	}
 	if e.agent != "" && e.agent != x.who.agent {
-		return reply{problem: kindForbids.problem(http.StatusForbidden, "The token speaks for the agent %s only. Leave agent out, or write that.", x.who.agent)}
+		return reply{problem: kindForbids.problem(http.StatusForbidden, "The token speaks for the agent %s only. Leave agent out, or write that name.", x.who.agent)}
 	}
 	if x.who.pull != 0 {
 		if e.pull != 0 && e.pull != x.who.pull {

@@ -83,7 +83,7 @@ func busy() *Problem {
 }
 
 func failed() *Problem {
-	return plain(http.StatusInternalServerError, "The server could not do this, and its log has the reason. Send the same request again later; that changes nothing twice.")
+	return plain(http.StatusInternalServerError, "The server could not do this, and its log has the reason. Send the same request again later; that is safe.")
 }
 
 // The most mistakes that an answer lists, and the length of each, in characters.
@@ -111,9 +111,9 @@ func mistakesOf(wrong []jsontree.Error) []Mistake {
 // invalid is a refusal of a body. Its status is 400 if the body is not JSON, and 422 if it does not
 // say what it must.
 func invalid(status int, mistakes []Mistake) *Problem {
-	p := kindBody.problem(status, "The body has %s. Correct what errors lists, and send it again.", plaintext.Count(len(mistakes), "mistake"))
+	p := kindBody.problem(status, "The body has %s. Fix what errors lists, and send it again.", plaintext.Count(len(mistakes), "mistake"))
 	if len(mistakes) == maxMistakes {
-		p.Detail = fmt.Sprintf("The body has %d mistakes or more. Correct what errors lists, and send it again.", maxMistakes)
+		p.Detail = fmt.Sprintf("The body has %d mistakes or more. Fix what errors lists, and send it again.", maxMistakes)
 	}
 	p.Errors = mistakes
 	return p

@@ -55,7 +55,7 @@ func waitOf(q string) (time.Duration, *Problem) {
 	n := numberOf(digits)
 	d := time.Duration(n) * time.Second
 	if !ok || n > int(maxWait/time.Second) || d < minWait {
-		return 0, plain(http.StatusBadRequest, "wait is not usable. Write whole seconds from 1s to %ds.", int(maxWait.Seconds()))
+		return 0, plain(http.StatusBadRequest, "wait is not a time. Write seconds from 1s to %ds, such as wait=30s.", int(maxWait.Seconds()))
 	}
 	return d, nil
 }

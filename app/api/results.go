@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -57,6 +58,9 @@ func (a *API) answer(x *exchange) reply {
 	case p != nil && p.Status == http.StatusNotFound:
 		return reply{problem: noRequest()}
 	case p != nil:
+		if p.Status == http.StatusUnprocessableEntity && !json.Valid(text) {
+			p.Status = http.StatusBadRequest
+		}
 		return reply{problem: p}
 	}
 	switch outcome {
@@ -108,7 +112,7 @@ func (a *API) signed(x *exchange, id string, text []byte) (signatureKey string, 
 	})
 	switch {
 	case wrong:
-		return "", unauthorized("The answer has neither the token of its request nor a signature that holds. Check the secret, the clock, and that the body was not changed after it was signed.")
+		return "", unauthorized("The answer has neither the token of its request in Authorization nor a valid signature in X-Reviewgate-Timestamp and X-Reviewgate-Signature-256. Check the secret, the clock, and that the body was not changed after it was signed.")
 	case p != nil && p.Status == http.StatusNotFound:
 		return "", noRequest()
 	}

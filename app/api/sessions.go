@@ -11,7 +11,7 @@ import (
 // Sessions is what the API needs of the sessions of pull requests.
 type Sessions interface {
 	// Speak stores an event. The errors are ports.ErrNotFound if there is no such pull request,
-	// ports.ErrTargetClosed, ports.ErrManyEvents, ports.ErrOtherPull, sessions.ErrSwitchedOff, and
+	// ports.ErrTargetClosed, ports.ErrManyEvents, ports.ErrOtherEvent, sessions.ErrSwitchedOff, and
 	// *ports.HostError.
 	Speak(ctx context.Context, e ports.SessionEvent) (ports.Spoken, error)
 	// State returns the state of a pull request's session, or ports.ErrNotFound. The target has a

@@ -75,8 +75,9 @@ type Spoken struct {
 // ErrManyEvents means that MaxSessionWaiting events wait already.
 var ErrManyEvents = errors.New("too many events wait for the next cycle")
 
-// ErrOtherPull means that an event with the same ID is about another pull request.
-var ErrOtherPull = errors.New("an event with this id is about another pull request")
+// ErrOtherEvent means that an event with the same ID is of another kind, or has another summary or pull
+// request.
+var ErrOtherEvent = errors.New("another event has this id")
 
 // ErrTargetClosed means that a pull request is closed.
 var ErrTargetClosed = errors.New("the pull request is closed")
@@ -177,7 +178,7 @@ type Sessions interface {
 	// Speak stores an event, once for each repository, agent and ID. It starts the time after which
 	// the next cycle begins, unless that runs already or a cycle is not decided. An agent's event
 	// also starts the time until the fallback anew. The target is stored if it is unknown. The errors
-	// are ErrManyEvents, ErrOtherPull and ErrTargetClosed. An installation that is gone is
+	// are ErrManyEvents, ErrOtherEvent and ErrTargetClosed. An installation that is gone is
 	// ErrNotFound.
 	Speak(ctx context.Context, e SessionEvent, s SessionSettings) (Spoken, error)
 	// Fire begins the cycles that are due. It ends the requests whose deadline is over and asks for

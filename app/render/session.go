@@ -314,9 +314,10 @@ func (sw sessionWords) head() safe {
 		Targets          *who
 		Decided          bool
 		Rule             int
+		Lifted           bool // a person has ended the pause by the rule
 		ResumedBy        safe
 		Elsewhere        safe // the head of the decision, if nobody was asked about this one
-	}{Cycle: rep.Cycle, Decided: rep.Decided, Rule: rep.Rule, ResumedBy: sw.p.text(rep.ResumedBy, maxName)}
+	}{Cycle: rep.Cycle, Decided: rep.Decided, Rule: rep.Rule, Lifted: lifted(rep), ResumedBy: sw.p.text(rep.ResumedBy, maxName)}
 	if in != nil && in.Cycle != nil {
 		for _, t := range in.Cycle.Triggers {
 			switch t {
@@ -351,6 +352,11 @@ func (sw sessionWords) notes() items {
 	}).then(each(rep.Outdated, func(x *pipeline.SessionReviewer) safe { return say("session outdated", sw.row(x)) }))
 }
 
+// lifted reports whether a person has ended the pause by the rule that decided.
+func lifted(rep *pipeline.SessionReport) bool {
+	return rep.Rule >= 0 && rep.Rule <= 2 && !rep.State.Paused()
+}
+
 // sessionPart is not collapsed unless all is well, because the answers decide whether work continues.
 func (r *report) sessionPart() safe {
 	rep := r.r.Report.Session
@@ -373,9 +379,9 @@ func (r *report) sessionPart() safe {
 		return section("heading session", body)
 	}
 	return r.wrap("heading session", say("session summary", struct {
-		Asked, Rule int
-		Decided     bool
-	}{len(rep.Reviewers), rep.Rule, rep.Decided}), body)
+		Rule            int
+		Decided, Lifted bool
+	}{rep.Rule, rep.Decided, lifted(rep)}), body)
 }
 
 // clarification is the prompt for the agents, to be copied. Its text can't end its block, and no line

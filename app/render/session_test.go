@@ -61,9 +61,8 @@ func inCycle(v View, before pipeline.SessionState, number int, rows ...pipeline.
 		}
 		c.Asked = append(c.Asked, asked)
 	}
-	var d fourrules.Decision
-	if rep.State, d, rep.Decided = sessions.Next(before, c); rep.Decided {
-		rep.Rule = d.Rule
+	if rep.State, _, rep.Decided = sessions.Next(before, c); rep.State.Cycle > 0 {
+		rep.Rule = rep.State.Rule
 	}
 	rep.Action = string(sessions.Action(&rep.State))
 	rep.Status = rep.State.Status()

@@ -79,17 +79,17 @@ func (k *Keeper) read(q *ports.SessionRequest, raw []byte) (a pipeline.SessionAn
 		return a, false, &InvalidError{wrong}
 	}
 	if len(decoded.Results) != 1 {
-		return a, false, invalid("an answer is one review result", "send one")
+		return a, false, invalid(raw, "", "an answer is one review result", "send one")
 	}
 	r := &decoded.Results[0]
 	if r.Reviewer != q.Agent {
-		return a, false, invalid(fmt.Sprintf("the reviewer is %q, but %s was asked", plaintext.CutLine(k.Redact(r.Reviewer), 80), q.Agent), "write the name from the request")
+		return a, false, invalid(raw, "reviewer", fmt.Sprintf("the reviewer is %q, but %s was asked", plaintext.CutLine(k.Redact(r.Reviewer), 80), q.Agent), "write the name from the request")
 	}
 	if r.ID != "" && r.ID != q.ID {
-		return a, false, invalid("the id is of another request", "write the id from the request, or leave it out")
+		return a, false, invalid(raw, "id", "the id is of another request", "write the id from the request, or leave it out")
 	}
 	if len(r.Payload.Issues) > maxIssues {
-		return a, false, invalid(fmt.Sprintf("the answer has %d issues, more than the limit of %d", len(r.Payload.Issues), maxIssues), "send the worst")
+		return a, false, invalid(raw, "payload", fmt.Sprintf("the answer has %d issues, more than the limit of %d", len(r.Payload.Issues), maxIssues), "send the worst")
 	}
 	var body reviewRequest
 	if err := json.Unmarshal(q.Body, &body); err != nil {
@@ -107,8 +107,19 @@ func (k *Keeper) read(q *ports.SessionRequest, raw []byte) (a pipeline.SessionAn
 	return a, r.ID != "", nil
 }
 
-func invalid(problem, remedy string) error {
-	return &InvalidError{[]jsontree.Error{{Place: jsontree.Place{Document: &jsontree.Document{Name: "the answer"}, Line: 1, Column: 1}, Problem: problem, Remedy: remedy}}}
+// invalid refuses an answer. field is at fault; empty for the whole answer.
+func invalid(raw []byte, field, problem, remedy string) error {
+	n, wrong := jsontree.Parse(&jsontree.Document{Name: "the answer"}, raw)
+	if len(wrong) > 0 {
+		return &InvalidError{wrong}
+	}
+	if n.Kind == jsontree.Array && len(n.Elems) == 1 {
+		n = n.Elems[0]
+	}
+	if at := n.Get(field); at != nil {
+		n = at
+	}
+	return &InvalidError{[]jsontree.Error{*n.Error(problem, remedy)}}
 }
 
 // Signer returns the agent to whose request an answer is, whose secret must have signed it.

@@ -157,7 +157,7 @@ func (k *Keeper) Heard(ctx context.Context, job ports.EventJob, attempt int) err
 	line := k.Log.Info()
 	switch {
 	case errors.Is(err, ports.ErrNotFound), errors.Is(err, ports.ErrTargetClosed), errors.Is(err, ErrSwitchedOff),
-		errors.Is(err, ports.ErrOtherPull), errors.Is(err, ErrReviewer), errors.Is(err, ErrSecret):
+		errors.Is(err, ports.ErrOtherEvent), errors.Is(err, ErrReviewer), errors.Is(err, ErrSecret):
 		line = k.Log.Warn().Err(err)
 	case errors.Is(err, ports.ErrManyEvents):
 		return &ports.RetryError{After: wait(attempt), Err: err}

@@ -64,7 +64,7 @@ func (k *Keeper) Outcome(r *pipeline.Review, key string, cfg *config.Config) (ou
 		switch {
 		case state.Paused():
 			out.Fallback = -1
-		case s.Before.Paused(), // work goes on
+		case s.Before.Paused() && (resumed || !s.Cycle.Fallback()), // work goes on
 			rep.Decided && rep.Rule == 4 && !s.Cycle.Fallback() && s.Before.Cycle != s.Cycle.Number: // its first decision
 			out.Fallback = k.minutes(cfg.Settings.Sessions.Fallback)
 		}

@@ -283,6 +283,8 @@ func TestOutcome(t *testing.T) {
 		"nobody to ask":       {&pipeline.Session{Cycle: cycle}, &pipeline.SessionReport{}, 2, true, false, 0, ""},
 		"nobody, no report":   {&pipeline.Session{Cycle: cycle}, nil, 2, true, false, 0, ""},
 		"rule 3 after rule 0": {&pipeline.Session{Cycle: cycle, Asked: asked, Before: pipeline.SessionState{Pause: pause}}, &pipeline.SessionReport{Decided: true, Rule: 3, Reviewers: reviewers, State: pipeline.SessionState{Cycle: 2}}, 2, false, true, 15 * time.Minute, ""},
+		"late, a fallback":    {&pipeline.Session{Cycle: fallback, Asked: asked, Before: pipeline.SessionState{Cycle: 2, Pause: pause}}, &pipeline.SessionReport{Decided: true, Rule: 3, Reviewers: reviewers, State: pipeline.SessionState{Cycle: 2}}, 2, false, true, 0, ""},
+		"resumed, a fallback": {&pipeline.Session{Cycle: fallback, Before: pipeline.SessionState{Pause: pause}, Resumes: 1}, &pipeline.SessionReport{Decided: true, Rule: 2, Reviewers: reviewers, State: pipeline.SessionState{Cycle: 2, Resumes: 1}}, 2, false, true, 15 * time.Minute, ""},
 		"rule 4 again":        {&pipeline.Session{Cycle: cycle, Asked: asked, Before: pipeline.SessionState{Cycle: 2}}, &pipeline.SessionReport{Decided: true, Rule: 4, Reviewers: reviewers, State: pipeline.SessionState{Cycle: 2}}, 2, false, true, 0, ""},
 		"resumed":             {&pipeline.Session{Before: pipeline.SessionState{Pause: pause}, Resumes: 1}, &pipeline.SessionReport{State: pipeline.SessionState{Resumes: 1}}, 0, false, true, 15 * time.Minute, ""},
 		"another push":        {&pipeline.Session{Before: pipeline.SessionState{Pause: pause}}, &pipeline.SessionReport{State: pipeline.SessionState{Pause: pause}}, 0, false, false, 0, ""},

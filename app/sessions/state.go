@@ -20,8 +20,10 @@ type State struct {
 	Status     string `json:"status"`   // PAUSED or RUNNING
 	// Settled says that nothing is under way: no event waits, no cycle is undecided, and no review is to
 	// come. Then the rest is the answer to everything that was said before.
-	Settled bool   `json:"settled"`
-	Detail  string `json:"detail"` // what is under way, or why there is no review, in words; else empty
+	Settled bool `json:"settled"`
+	// Detail says in words what is under way, or why there is no review or no decision. Otherwise it is
+	// empty.
+	Detail string `json:"detail"`
 	// Rule is the rule of the newest decision, 0 to 4, and null before the first.
 	Rule *int `json:"rule"`
 	// DecidedSHA is the head that Rule is about, and DecidedCycle the cycle; empty and 0 before the first
@@ -140,6 +142,9 @@ func (k *Keeper) State(ctx context.Context, t ports.Target) (State, error) {
 	}
 	if s.Detail = underWay(&target, &row); s.Detail == "" {
 		s.Settled, s.Detail = true, unreviewed(&target, r)
+		if s.Detail == "" && s.Cycle != nil && s.Cycle.State == CycleEnded {
+			s.Detail = fmt.Sprintf("no reviewer was asked in cycle %d: no policy dispatched one for this change, other than the agents who spoke", s.Cycle.Number)
+		}
 	}
 	return s, nil
 }

@@ -34,19 +34,14 @@ func (w *work) session(found *work) {
 	switch c := s.Cycle; {
 	case c != nil && found != nil:
 		cycle := cycleOf(found, out)
-		var d fourrules.Decision
-		if state, d, out.Decided = sessions.Next(state, cycle); out.Decided {
-			out.Rule = d.Rule
-		}
+		state, _, out.Decided = sessions.Next(state, cycle)
 		out.Cycle = c.Number
 	case c == nil && state.Cycle == 0 && len(out.Outdated) == 0:
 		return // no session, only reviewers that are asked about each head
 	}
 	if state.Cycle > 0 {
 		out.Action = string(sessions.Action(&state))
-		if !out.Decided {
-			out.Rule = state.Rule
-		}
+		out.Rule = state.Rule
 	}
 	out.State, out.Status = state, state.Status()
 	out.Flagged = !state.Paused() && len(state.Concerns) > 0

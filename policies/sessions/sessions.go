@@ -91,8 +91,10 @@ func Action(s *pipeline.SessionState) fourrules.Action {
 }
 
 // Next decides about a cycle, and returns the state after that. decided is false, and the state stays
-// the same, if nobody was asked, or if answers may still come and there is no blocker yet. Next does
-// not change s.
+// the same, if nobody was asked, or if answers may still come and there is no blocker yet. Answers that
+// a person has settled pause nothing: d is about the others. If these pause nothing either, the rule in
+// the state is about all of them.
+// Next does not change s.
 func Next(s pipeline.SessionState, c Cycle) (_ pipeline.SessionState, d fourrules.Decision, decided bool) {
 	if len(c.Asked) == 0 {
 		return s, d, false
@@ -102,8 +104,8 @@ func Next(s pipeline.SessionState, c Cycle) (_ pipeline.SessionState, d fourrule
 		settled = s.Settled
 	}
 	waiting := false
-	var asked []string
-	var results []fourrules.Result
+	var asked, everybody []string
+	var results, all []fourrules.Result
 	var answers pipeline.List[string]
 	for i := range c.Asked {
 		r := &c.Asked[i]
@@ -112,6 +114,10 @@ func Next(s pipeline.SessionState, c Cycle) (_ pipeline.SessionState, d fourrule
 			continue
 		}
 		answers = append(answers, r.answer())
+		everybody = append(everybody, r.Name)
+		if r.Result != nil {
+			all = append(all, *r.Result)
+		}
 		if slices.Contains(settled, r.answer()) {
 			continue
 		}
@@ -130,6 +136,9 @@ func Next(s pipeline.SessionState, c Cycle) (_ pipeline.SessionState, d fourrule
 		return s, fourrules.Decision{}, false
 	}
 	s.Cycle, s.HeadSHA, s.Rule, s.Answers, s.Settled = c.Number, c.HeadSHA, d.Rule, answers, settled
+	if d.Status == fourrules.Running && len(asked) < len(everybody) {
+		s.Rule = fourrules.Decide(all, everybody).Rule // a person has lifted its pause, but the answers stand
+	}
 	s.Concerns = concerns(s.Concerns, c)
 	return paused(s, &d, results, c), d, true
 }

@@ -85,8 +85,8 @@ func TestSessions(t *testing.T) {
 		"what a person resumed in spite of is settled": {
 			{"1 a codex:blocker gemini:missing", "PAUSED rule 1; escalated by codex"},
 			{"resume", "RUNNING rule 1"},
-			{"1 a codex:blocker gemini:missing", "RUNNING rule 4"},
-			{"1 a codex:blocker gemini:concerns", "RUNNING rule 3; concern of gemini"},
+			{"1 a codex:blocker gemini:missing", "RUNNING rule 1"},
+			{"1 a codex:blocker gemini:concerns", "RUNNING rule 1; concern of gemini"},
 			{"2 a codex:blocker gemini:approved", "PAUSED rule 1; escalated by codex"},
 		},
 		"a resume ends only what the person saw": {

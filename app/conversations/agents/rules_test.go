@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,7 +47,11 @@ func TestRules(t *testing.T) {
 		if (tt.rule == 0 || tt.rule == 2) == (s.Clarification == "") {
 			t.Errorf("%s: clarification %q", tt.name, s.Clarification)
 		}
-		q := codex.got("review_request")
+		// Under load the earlier pull requests may have got their fallback cycles meanwhile.
+		q := slices.DeleteFunc(codex.got("review_request"), func(q request) bool { return q.Number != pr.Number })
+		if len(q) == 0 {
+			t.Fatalf("%s: codex was not asked", tt.name)
+		}
 		last := q[len(q)-1]
 		if last.Context["claude_summary"] != "Added "+tt.name || len(last.Targets) != 1 || last.Targets[0] != "claude" || last.HeadSHA != pr.HeadSHA() || last.Number != pr.Number || len(last.FocusAreas) != 3 || last.MaxWords != 200 {
 			t.Errorf("%s: %+v", tt.name, last)

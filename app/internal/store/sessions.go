@@ -254,17 +254,23 @@ func addEvent(ctx context.Context, t tx, e ports.SessionEvent, next int, now tim
 
 // known reports whether an event is stored already. next is the cycle that waiting events are for.
 func known(ctx context.Context, t tx, e ports.SessionEvent, next int) (said ports.Spoken, err error) {
-	var key string
-	err = t.row(ctx, `SELECT target_key, cycle FROM session_events WHERE repo_id = ? AND agent = ? AND event_id = ?`, e.Target.RepoID, e.Agent, e.ID).
-		Scan(&key, &said.Cycle)
+	var key, body string
+	err = t.row(ctx, `SELECT target_key, cycle, body FROM session_events WHERE repo_id = ? AND agent = ? AND event_id = ?`, e.Target.RepoID, e.Agent, e.ID).
+		Scan(&key, &said.Cycle, &body)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return ports.Spoken{}, nil
 	case err != nil:
 		return ports.Spoken{}, fmt.Errorf("look for the event: %w", err)
-	case key != e.Target.Key():
-		return ports.Spoken{}, ports.ErrOtherPull
-	case said.Cycle == 0:
+	}
+	var stored ports.SessionEvent
+	if err := json.Unmarshal([]byte(body), &stored); err != nil {
+		return ports.Spoken{}, fmt.Errorf("decode the event: %w", err)
+	}
+	if key != e.Target.Key() || stored.Kind != e.Kind || stored.Summary != e.Summary {
+		return ports.Spoken{}, ports.ErrOtherEvent
+	}
+	if said.Cycle == 0 {
 		said.Cycle = next
 	}
 	said.Known = true

@@ -147,7 +147,7 @@ func TestReplicasStoreAnEventOnce(t *testing.T) {
 		atOnce(both, func(i int, s *store.Store) {
 			said, err := s.Speak(t.Context(), milestone(pull(1+i*(round%2), "aaa"), fmt.Sprint(round)), ports.SessionSettings{Join: time.Hour})
 			switch {
-			case errors.Is(err, ports.ErrOtherPull):
+			case errors.Is(err, ports.ErrOtherEvent):
 				other.Add(1)
 			case err != nil:
 				t.Error(err)

@@ -194,9 +194,13 @@ var sessionTests = with(func(f *fixture) sessionFixture { return sessionFixture{
 		g := pull(1, "aaa")
 		f.say(t, milestone(g, "claude", "m1"), ports.Spoken{Cycle: 1})
 		again := milestone(g, "claude", "m1")
-		again.Summary = "something else"
+		again.Files = []string{"more.go"}
 		f.say(t, again, ports.Spoken{Cycle: 1, Known: true})
-		f.wantRefused(t, milestone(pull(2, "bbb"), "claude", "m1"), ports.ErrOtherPull)
+		other, stuck := again, again
+		other.Summary, stuck.Kind = "something else", pipeline.TriggerBlocker
+		f.wantRefused(t, other, ports.ErrOtherEvent)
+		f.wantRefused(t, stuck, ports.ErrOtherEvent)
+		f.wantRefused(t, milestone(pull(2, "bbb"), "claude", "m1"), ports.ErrOtherEvent)
 		f.say(t, milestone(g, "codex", "m1"), ports.Spoken{Cycle: 1})
 		elsewhere := of(5, repoID+1, 1, "aaa")
 		f.say(t, milestone(elsewhere, "claude", "m1"), ports.Spoken{Cycle: 1})
