@@ -62,7 +62,9 @@ func (cw coverageWords) agents() []safe {
 	put := func(a agentRun, c *pipeline.Coverage) {
 		if c != nil {
 			a.Status, a.Findings, a.Dropped = statusWord(c.Status), c.Findings, c.Dropped
-			a.Model = cw.p.text(c.Model, maxName)
+			if c.Model != c.Agent { // a remote reviewer has the name of its agent
+				a.Model = cw.p.text(c.Model, maxName)
+			}
 			a.Note = cw.p.text(strings.TrimRight(c.Note, ". "), maxReason)
 			a.Shared, a.Runs = c.Shared, c.Runs
 		}

@@ -15,6 +15,7 @@ type finding struct {
 	Title          safe
 	Severity       word
 	OneModel       word // the severity by the one model that found it, if it counts less in the gate
+	Remote         bool // it is no model, but a remote reviewer
 	Place          safe
 	Agents         safe
 	Rule           safe
@@ -122,6 +123,7 @@ func (fs *findings) line(f *pipeline.Finding) finding {
 		Title:    fs.p.text(f.Title, maxTitle),
 		Severity: word(severityOf(f)),
 		OneModel: oneModelSeverity(f),
+		Remote:   f.Model != "" && f.Model == f.Agent,
 		Place:    fs.place(f),
 		Agents:   fs.agents(f),
 		Rule:     fs.p.code(f.RuleID, maxName),
@@ -263,7 +265,7 @@ func (fs *findings) agents(f *pipeline.Finding) safe {
 	}
 	const maxAgents = 6
 	names := []string{f.Agent}
-	if oneModelSeverity(f) != "" && f.Model != "" {
+	if oneModelSeverity(f) != "" && f.Model != "" && f.Model != f.Agent {
 		names[0] += " (" + f.Model + ")"
 	}
 	for _, r := range f.Reviewers {

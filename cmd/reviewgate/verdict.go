@@ -14,7 +14,8 @@ import (
 )
 
 func verdictCommand() *cobra.Command {
-	format, asked := "json", ""
+	format := "json"
+	var asked []string
 	c := &cobra.Command{
 		Use:   "verdict RESULT.json...",
 		Short: "Apply the four rules to reviewers' verdicts",
@@ -49,10 +50,10 @@ could not finish.`,
 			"  reviewgate verdict --format text reviews/*.json\n" +
 			"  curl -s https://ci.example/results | reviewgate verdict -",
 		Args: atLeastOne("review results"),
-		RunE: interruptible(func(cmd *cobra.Command, args []string) error { return applyRules(cmd, args, format, asked) }),
+		RunE: interruptible(func(cmd *cobra.Command, args []string) error { return applyRules(cmd, args, format, strings.Join(asked, ",")) }),
 	}
 	c.Flags().StringVar(&format, "format", format, "json or text")
-	c.Flags().StringVar(&asked, "asked", "", "the `reviewers` who were asked, separated by commas")
+	c.Flags().StringArrayVar(&asked, "asked", nil, "the `reviewers` who were asked, separated by commas")
 	return c
 }
 

@@ -24,7 +24,11 @@ func (w *work) route() {
 		}
 		counts, holds := w.in.gateOf(f)
 		if f.GateSeverity = counts; counts != f.Severity {
-			f.addReason(fmt.Sprintf("%s, by one model only", f.Severity))
+			who := "model"
+			if f.Model == f.Agent {
+				who = "reviewer" // a remote one
+			}
+			f.addReason(fmt.Sprintf("%s, by one %s only", f.Severity, who))
 		}
 		if holds {
 			w.held = true

@@ -37,6 +37,9 @@ func TestTrust(t *testing.T) {
 				t.Errorf("findings %+v", s.Findings)
 			}
 			if tt.trusted == "false" {
+				if body := w.Comment(pr).Body; !strings.Contains(body, "(major, by one reviewer only)") || strings.Contains(body, "one model") || strings.Contains(body, "codex (codex)") {
+					t.Errorf("the comment does not say who found it:\n%s", body)
+				}
 				return
 			}
 			// What blocks does not stop blocking because a push comes and nobody asks again.
