@@ -306,17 +306,16 @@ func checkFacts(f *pipeline.PRFacts, cfg *config.Config) error {
 	return nil
 }
 
-// observeCycle calls the observer with the first decision of a cycle. Later answers change it, but are
-// not counted again.
-func (s *Service) observeCycle(r *pipeline.Review) {
+// cycle tells the first decision of a cycle. Later answers change it, but are not counted again.
+func (o *Observer) cycle(r *pipeline.Review) {
 	rep := r.Report.Session
-	if s.Observe.Cycle == nil || rep == nil || !rep.Decided || r.Session.Before.Cycle == rep.Cycle {
+	if o.Cycle == nil || rep == nil || !rep.Decided || r.Session.Before.Cycle == rep.Cycle {
 		return
 	}
-	s.Observe.Cycle(strconv.Itoa(rep.Rule))
+	o.Cycle(strconv.Itoa(rep.Rule))
 	for i := range rep.Reviewers {
 		row := &rep.Reviewers[i]
-		s.Observe.Answer(row.Reviewer, cmp.Or(string(row.Verdict), string(row.State)))
+		o.Answer(row.Reviewer, cmp.Or(string(row.Verdict), string(row.State)))
 	}
 }
 
@@ -326,7 +325,7 @@ func (s *Service) observe(ctx context.Context, o *run.Outcome) {
 	if s.Observe.Reviewed != nil {
 		s.Observe.Reviewed(string(o.Review.Report.Decision), o.Record.Duration())
 	}
-	s.observeCycle(&o.Review)
+	s.Observe.cycle(&o.Review)
 	begun := o.Record.StartedAt // when the stage began: stages run one after the other
 	dispatched := begun
 	for _, st := range o.Record.Stages {
