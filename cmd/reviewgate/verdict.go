@@ -50,7 +50,9 @@ could not finish.`,
 			"  reviewgate verdict --format text reviews/*.json\n" +
 			"  curl -s https://ci.example/results | reviewgate verdict -",
 		Args: atLeastOne("review results"),
-		RunE: interruptible(func(cmd *cobra.Command, args []string) error { return applyRules(cmd, args, format, strings.Join(asked, ",")) }),
+		RunE: interruptible(func(cmd *cobra.Command, args []string) error {
+			return applyRules(cmd, args, format, strings.Join(asked, ","))
+		}),
 	}
 	c.Flags().StringVar(&format, "format", format, "json or text")
 	c.Flags().StringArrayVar(&asked, "asked", nil, "the `reviewers` who were asked, separated by commas")
