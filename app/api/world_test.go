@@ -63,7 +63,9 @@ func (f *fake) State(ctx context.Context, t ports.Target) (sessions.State, error
 }
 
 func (f *fake) UnderWay(ctx context.Context, t ports.Target) (bool, error) {
+	f.mu.Lock()
 	f.asks++
+	f.mu.Unlock()
 	if f.state == nil {
 		return false, nil
 	}

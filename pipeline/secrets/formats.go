@@ -67,9 +67,6 @@ var formats = []format{
 	{id: "github-refresh-token", prefix: "ghr_", rest: `[A-Za-z0-9._-]{36,}`},
 	{id: "github-fine-grained-pat", prefix: "github_pat_", rest: `\w{36,}`},
 
-	// Tokens of agents for the API of reviewgate itself; see app/api.
-	{id: "reviewgate-token", prefix: "rg_", rest: urlish + `{49}`, apart: true},
-
 	{id: "gitlab-pat", prefix: "glpat-", rest: `[\w.=-]{20,}`},
 	{id: "gitlab-deploy-token", prefix: "gldt-", rest: `[\w.=-]{20,}`},
 	{id: "gitlab-runner-authentication-token", prefix: "glrt-", rest: `[\w.=-]{20,}`},
@@ -424,6 +421,8 @@ var formats = []format{
 	{id: ruleJWT, prefix: "eyJ", rest: urlish + `{12,}\.eyJ` + urlish + `{8,}\.` + urlish + `{16,}`, parts: true},
 	// A token of this length need not stand apart.
 	{id: "sendgrid-api-token", prefix: "SG.", rest: urlish + `{22}\.` + urlish + `{43}`},
+	// Tokens of agents for the API of reviewgate itself; see app/api.
+	{id: "reviewgate-token", prefix: "rg_", rest: urlish + `{49}`, apart: true},
 }
 
 // formatRule is a format whose expressions compile themselves when its prefix is found.
