@@ -433,13 +433,20 @@ func (j *sessionJudge) said(h *history, reviewer string, cycle int, head string)
 	return "", false
 }
 
-// fourRules decides over answers but those that a person settled. waiting says that one is missing.
+// fourRules decides over answers. Those that a person settled don't count, except for concerns beside one
+// that is not settled. waiting says that one is missing.
 func fourRules(answers, settled []string) (rule int, waiting bool) {
-	count := map[string]int{}
+	count, isSettled := map[string]int{}, map[string]int{}
 	for _, a := range answers {
-		if _, verdict, _ := strings.Cut(a, " "); !slices.Contains(settled, a) {
+		_, verdict, _ := strings.Cut(a, " ")
+		if slices.Contains(settled, a) {
+			isSettled[verdict]++
+		} else {
 			count[verdict]++
 		}
+	}
+	if count["concerns"] > 0 {
+		count["concerns"] += isSettled["concerns"]
 	}
 	waiting = count["missing"] > 0
 	switch {

@@ -91,10 +91,9 @@ func Action(s *pipeline.SessionState) fourrules.Action {
 }
 
 // Next decides about a cycle, and returns the state after that. decided is false, and the state stays
-// the same, if nobody was asked, or if answers may still come and there is no blocker yet. Answers that
-// a person has settled pause nothing: d is about the others. If these pause nothing either, the rule in
-// the state is about all of them.
-// Next does not change s.
+// the same, if nobody was asked, or if answers may still come and there is no blocker yet. Answers that a
+// person has settled pause nothing by themselves; see unsettled. If nothing pauses the session, the rule
+// in the state is about all answers. Next does not change s.
 func Next(s pipeline.SessionState, c Cycle) (_ pipeline.SessionState, d fourrules.Decision, decided bool) {
 	if len(c.Asked) == 0 {
 		return s, d, false
@@ -103,54 +102,69 @@ func Next(s pipeline.SessionState, c Cycle) (_ pipeline.SessionState, d fourrule
 	if s.Cycle == c.Number && s.HeadSHA == c.HeadSHA {
 		settled = s.Settled
 	}
-	waiting := false
-	var asked, everybody []string
-	var results, all []fourrules.Result
-	var answers pipeline.List[string]
-	for i := range c.Asked {
-		r := &c.Asked[i]
-		if r.answer() == "" {
-			waiting = true
-			continue
+	var heard []Reviewer
+	for _, r := range c.Asked {
+		if r.answer() != "" {
+			heard = append(heard, r)
 		}
-		answers = append(answers, r.answer())
-		everybody = append(everybody, r.Name)
-		if r.Result != nil {
-			all = append(all, *r.Result)
+	}
+	open := unsettled(heard, settled)
+	d = fourrules.Decision{Rule: 4, Action: fourrules.Continue, Status: fourrules.Running} // everything is settled
+	if len(open) > 0 {
+		d = decide(open)
+	}
+	if len(heard) < len(c.Asked) && d.Rule != 1 {
+		return s, fourrules.Decision{}, false
+	}
+	s.Cycle, s.HeadSHA, s.Rule, s.Settled, s.Answers = c.Number, c.HeadSHA, d.Rule, settled, nil
+	if d.Status == fourrules.Running && len(open) < len(heard) {
+		s.Rule = decide(heard).Rule
+	}
+	for i := range heard {
+		s.Answers = append(s.Answers, heard[i].answer())
+	}
+	slices.Sort(s.Answers)
+	s.Concerns = concerns(s.Concerns, c)
+	return paused(s, &d, open, c), d, true
+}
+
+// unsettled returns the answers that may pause a session although a person has settled some. A blocker
+// and a missing answer may once. A settled concern may again as soon as another reviewer has a new one,
+// because the person has not seen both.
+func unsettled(heard []Reviewer, settled []string) (open []Reviewer) {
+	isSettled := func(r *Reviewer) bool { return slices.Contains(settled, r.answer()) }
+	concern := func(r *Reviewer) bool { return r.Result != nil && r.Result.Payload.Verdict == fourrules.Concerns }
+	another := slices.ContainsFunc(heard, func(r Reviewer) bool { return concern(&r) && !isSettled(&r) })
+	for i := range heard {
+		if r := &heard[i]; !isSettled(r) || concern(r) && another {
+			open = append(open, *r)
 		}
-		if slices.Contains(settled, r.answer()) {
-			continue
-		}
-		asked = append(asked, r.Name)
-		if r.Result != nil {
-			results = append(results, *r.Result)
+	}
+	return open
+}
+
+// decide applies the four rules to answers.
+func decide(reviewers []Reviewer) fourrules.Decision {
+	var results []fourrules.Result
+	var asked []string
+	for i := range reviewers {
+		asked = append(asked, reviewers[i].Name)
+		if r := reviewers[i].Result; r != nil {
+			results = append(results, *r)
 		}
 	}
 	slices.Sort(asked)
-	slices.Sort(answers)
-	d = fourrules.Decision{Rule: 4, Action: fourrules.Continue, Status: fourrules.Running} // a person has settled everything
-	if len(asked) > 0 {
-		d = fourrules.Decide(results, asked)
-	}
-	if waiting && d.Rule != 1 {
-		return s, fourrules.Decision{}, false
-	}
-	s.Cycle, s.HeadSHA, s.Rule, s.Answers, s.Settled = c.Number, c.HeadSHA, d.Rule, answers, settled
-	if d.Status == fourrules.Running && len(asked) < len(everybody) {
-		s.Rule = fourrules.Decide(all, everybody).Rule // a person has lifted its pause, but the answers stand
-	}
-	s.Concerns = concerns(s.Concerns, c)
-	return paused(s, &d, results, c), d, true
+	return fourrules.Decide(results, asked)
 }
 
 // paused returns the state with the pauses that follow from a decision. Nothing here ends an
 // escalation. A decision that pauses nothing ends a pause if everybody who caused it was asked: a
 // reviewer whose own work is reviewed now has not changed its mind about the rest.
-func paused(s pipeline.SessionState, d *fourrules.Decision, results []fourrules.Result, c Cycle) pipeline.SessionState {
-	by := func(verdicts ...fourrules.Verdict) (names pipeline.List[string]) {
-		for i := range results {
-			if slices.Contains(verdicts, results[i].Payload.Verdict) {
-				names = append(names, results[i].Reviewer)
+func paused(s pipeline.SessionState, d *fourrules.Decision, open []Reviewer, c Cycle) pipeline.SessionState {
+	by := func(verdict fourrules.Verdict) (names pipeline.List[string]) {
+		for i := range open {
+			if r := open[i].Result; r != nil && r.Payload.Verdict == verdict {
+				names = append(names, open[i].Name)
 			}
 		}
 		slices.Sort(names)

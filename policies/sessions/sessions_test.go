@@ -106,6 +106,13 @@ func TestSessions(t *testing.T) {
 			{"2 a codex:approved", "PAUSED rule 4; paused by rule 2: codex, gemini; concern of gemini"},
 			{"3 a codex:approved gemini:approved", "RUNNING rule 4"},
 		},
+		"a late concern beside one that a person resumed in spite of pauses": {
+			{"1 a codex:concerns gemini:missing", "PAUSED rule 0; paused by rule 0: gemini; concern of codex"},
+			{"resume", "RUNNING rule 0; concern of codex"},
+			{"1 a codex:concerns gemini:concerns", "PAUSED rule 2; paused by rule 2: codex, gemini; concern of codex; concern of gemini"},
+			{"resume", "RUNNING rule 2; concern of codex; concern of gemini"},
+			{"1 a codex:concerns gemini:concerns", "RUNNING rule 2; concern of codex; concern of gemini"},
+		},
 		"a late blocker after a resume escalates": {
 			{"1 a codex:missing gemini:approved", "PAUSED rule 0; paused by rule 0: codex"},
 			{"resume", "RUNNING rule 0"},
