@@ -15,6 +15,15 @@ type Memory struct {
 	// ByHand is what somebody decided for this head against this base, or nil. The next push ends
 	// it.
 	ByHand *HandDecision `json:"by_hand"`
+	// Paused are the pull requests of a merge group whose sessions are paused.
+	Paused List[PausedPull] `json:"paused,omitempty"`
+}
+
+// PausedPull is a pull request whose session of coding agents is paused.
+type PausedPull struct {
+	Number    int          `json:"number"`
+	Rule      int          `json:"rule"`      // that paused it: 0 to 2
+	Reviewers List[string] `json:"reviewers"` // who caused it
 }
 
 // Dismissal takes one finding of a pull request out of the gate. A merged finding has a Dismissal

@@ -13,6 +13,7 @@ type Decisions struct {
 	Targets    ports.Targets
 	History    ports.History
 	Commands   ports.Commands
+	Sessions   ports.Sessions
 	PullReader ports.PullReader
 }
 

@@ -27,10 +27,10 @@ type member struct {
 
 type changedLines struct{ added, deleted int }
 
-// taughtOfGroup returns people's decisions about the pull requests in a merge group. A
-// rejected pull request fails the group. An override passes the group if every other pull
-// request was overridden, too, or passes by itself. This is certain only if the known pull
-// requests make up the whole group.
+// taughtOfGroup returns people's decisions about the pull requests in a merge group, and which of them
+// are paused. A rejected pull request fails the group. An override passes the group if every other pull
+// request was overridden, too, or passes by itself, and none is paused. This is certain only if the
+// known pull requests make up the whole group.
 func (d *Decisions) taughtOfGroup(ctx context.Context, t ports.Target, f *pipeline.PRFacts) (pipeline.Memory, error) {
 	members, err := d.members(ctx, t, f)
 	if err != nil {
@@ -40,12 +40,34 @@ func (d *Decisions) taughtOfGroup(ctx context.Context, t ports.Target, f *pipeli
 	for i := range members {
 		m.Dismissed = append(m.Dismissed, members[i].memory.Dismissed...)
 		m.Accepted = append(m.Accepted, members[i].memory.Accepted...)
+		paused, err := d.paused(ctx, &members[i])
+		if err != nil {
+			return pipeline.Memory{}, err
+		}
+		m.Paused = append(m.Paused, paused...)
 	}
 	m.ByHand = decidedFor(members)
-	if m.ByHand != nil && m.ByHand.Action == pipeline.HandOverride && !makeUp(members, f) {
+	if m.ByHand != nil && m.ByHand.Action == pipeline.HandOverride && (len(m.Paused) > 0 || !makeUp(members, f)) {
 		m.ByHand = nil
 	}
 	return m, nil
+}
+
+// paused returns the member if its session is paused. Of an escalation and a pause it names the
+// escalation, which only a person ends.
+func (d *Decisions) paused(ctx context.Context, m *member) (pipeline.List[pipeline.PausedPull], error) {
+	row, err := d.Sessions.Session(ctx, m.Key())
+	if errors.Is(err, ports.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the session of pull request %d: %w", m.Number, err)
+	}
+	p := cmp.Or(row.State.Escalation, row.State.Pause)
+	if p == nil {
+		return nil, nil
+	}
+	return pipeline.List[pipeline.PausedPull]{{Number: m.Number, Rule: p.Rule, Reviewers: p.Reviewers}}, nil
 }
 
 // makeUp reports whether the members are the whole group. If the queue merges, it adds one

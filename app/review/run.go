@@ -158,8 +158,8 @@ func (s *Service) runOptions(ctx context.Context, r *reviewRun) run.Options {
 	}
 }
 
-// askSession returns a function that asks the reviewers of the session. A merge group has none: its pull
-// requests have theirs.
+// askSession returns a function that asks the reviewers of the session. It is nil for a merge group: its
+// pull requests have sessions of their own.
 func askSession(k *sessions.Keeper, r *reviewRun) func(context.Context, *pipeline.PRFacts, *pipeline.AgentManifest, *config.Config) (*pipeline.Session, error) {
 	if r.state.Kind == ports.TargetGroup {
 		return nil

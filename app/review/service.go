@@ -276,7 +276,7 @@ func (s *Service) build() {
 		Targets: s.Store.Targets, Reviews: s.Store.Reviews, History: s.Store.History, PullReader: s.GitHub.PullReader,
 		Log: s.Log, Now: s.Now,
 	}
-	s.decisions = &decisions.Decisions{Targets: s.Store.Targets, History: s.Store.History, Commands: s.Store.Commands, PullReader: s.GitHub.PullReader}
+	s.decisions = &decisions.Decisions{Targets: s.Store.Targets, History: s.Store.History, Commands: s.Store.Commands, Sessions: s.Store.Sessions, PullReader: s.GitHub.PullReader}
 	s.finder = &recovery.Finder{
 		Configs: s.configs, Checks: s.checks, Issues: s.tracker, Recovery: s.Store.Recovery, Marks: s.Store.Marks,
 		Targets: s.Store.Targets, Intake: s.Store.Intake, Writes: s.Store.Writes, History: s.Store.History,

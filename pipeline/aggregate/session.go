@@ -197,10 +197,18 @@ func (in *input) unfinished(agent string) string {
 	return ""
 }
 
-// holdSession keeps a paused session from passing. It comes after a person's decision about the gate,
-// because only a resume ends an escalation.
-func holdSession(r *pipeline.Report) {
-	if r.Session == nil || r.Decision.Rank() >= pipeline.DecisionNeedsFixes.Rank() {
+// holdSession keeps a paused session from passing, and a merge group with one. It comes after a person's
+// decision about the gate, because only a resume ends an escalation.
+func (w *work) holdSession() {
+	r := &w.report
+	if r.Decision.Rank() >= pipeline.DecisionNeedsFixes.Rank() {
+		return
+	}
+	if paused := w.in.Memory.Paused; len(paused) > 0 {
+		r.Decision, r.Gate.Condition = pipeline.DecisionNeedsFixes, pausedPulls(paused)
+		return
+	}
+	if r.Session == nil {
 		return
 	}
 	s := &r.Session.State
@@ -213,6 +221,20 @@ func holdSession(r *pipeline.Report) {
 	case s.Pause != nil:
 		r.Decision, r.Gate.Condition = pipeline.DecisionNeedsFixes, SessionPaused
 	}
+}
+
+// pausedPulls says which pull requests of a merge group are paused.
+func pausedPulls(paused []pipeline.PausedPull) string {
+	const named = 3
+	var each []string
+	for i, p := range paused {
+		if i == named {
+			each = append(each, fmt.Sprintf("%d more", len(paused)-named))
+			break
+		}
+		each = append(each, fmt.Sprintf("pull request %d is paused by rule %d (%s)", p.Number, p.Rule, strings.Join(p.Reviewers, ", ")))
+	}
+	return strings.Join(each, "; ")
 }
 
 // unconfirmedBlocker returns the head on which a remote reviewer's findings blocked that was not asked

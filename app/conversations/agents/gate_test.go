@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -179,6 +180,38 @@ func TestMergeGroupHasNoSession(t *testing.T) {
 	if n := len(w.reviewers["codex"].got("review_request")); n != 1 {
 		t.Errorf("%d requests, want only that about the pull request", n)
 	}
+}
+
+// A group in the merge queue does not pass while the session of one of its pull requests is paused, even
+// if the pull request was paused after the group's review, or passed by hand.
+func TestMergeGroupOfAPausedSession(t *testing.T) {
+	t.Parallel()
+	w := start(t, setup{reviewers: "codex"})
+	w.Repo.Grant("carol", "admin")
+	w.reviewers["codex"].says("approved", "Fine.")
+	pr := w.change("Salt")
+	w.speak(pr, "claude", pipeline.TriggerMilestone, "Done.")
+	w.wants(pr, "RUNNING", 4, "success")
+	group := w.Repo.MergeGroup(pr)
+	wants := func(conclusion, title string) {
+		t.Helper()
+		w.Idle()
+		if c := w.Newest(w.Repo.Checks.On(group.HeadSHA)); c.Conclusion != conclusion || !strings.Contains(c.Title, title) {
+			t.Errorf("the group's check is %s (%s), want %s with %q", c.Conclusion, c.Title, conclusion, title)
+		}
+	}
+	wants("success", "")
+	w.reviewers["codex"].says("blocker", "Stop.")
+	w.speak(pr, "claude", pipeline.TriggerMilestone, "More.")
+	w.wants(pr, "PAUSED", 1, "action_required")
+	why := fmt.Sprintf("pull request %d is paused by rule 1 (codex)", pr.Number)
+	wants("action_required", why)
+	pr.Comment("carol", "/review override The release can't wait.")
+	w.Idle()
+	group = w.Repo.MergeGroup(pr)
+	wants("action_required", why)
+	pr.Comment("carol", "/review resume")
+	wants("success", "")
 }
 
 // Two pull requests with one head have one check, and each its own session: the pause of one holds up

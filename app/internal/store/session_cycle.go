@@ -220,8 +220,14 @@ func (s reviews) publishSession(ctx context.Context, t tx, runID string) error {
 	r, err := lockSession(ctx, t, key)
 	switch {
 	case err == nil:
+		was := r.State.Paused()
 		if err := r.decided(ctx, t, o, s.Now()); err != nil {
 			return err
+		}
+		if r.State.Paused() != was {
+			if err := s.askGroups(ctx, t, key); err != nil {
+				return err
+			}
 		}
 	case !errors.Is(err, ports.ErrNotFound):
 		return err
@@ -237,6 +243,23 @@ func (s reviews) publishSession(ctx context.Context, t tx, runID string) error {
 	}
 	_, err = s.addRequests(ctx, t, o.Requests)
 	return err
+}
+
+// askGroups asks for new decisions about the merge groups in a pull request's repository. One of them may
+// contain the pull request, whose session was paused or goes on.
+func (s *core) askGroups(ctx context.Context, t tx, key string) error {
+	groups, err := scanTargets(ctx, t, `SELECT `+targetColumns+` FROM targets
+		WHERE kind = ? AND closed = 0 AND repo_id = (SELECT repo_id FROM targets WHERE key = ?) ORDER BY key`, string(ports.TargetGroup), key)
+	if err != nil {
+		return fmt.Errorf("look for merge groups: %w", err)
+	}
+	for _, g := range groups {
+		ask := ports.ReviewAsk{Target: g, Reason: "the session of a pull request was paused or resumed", Rerun: ports.Rerun{Decide: true}}
+		if _, err := s.raise(ctx, t, ask); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // decided stores what a published review decided.
