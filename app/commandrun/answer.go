@@ -95,7 +95,7 @@ func (run *Runner) sessionStatus(ctx context.Context, key string, r *ports.Store
 		return nil, fmt.Errorf("read the session: %w", err)
 	}
 	st := &render.SessionStatus{
-		Cycle: row.Cycle.Number, Running: row.Running, Decided: row.State.Cycle, Rule: row.State.Rule, Pending: row.Pending, FallbackAt: row.FallbackAt,
+		Cycle: row.Cycle.Number, Running: row.Running, Stalled: row.Stalled, Decided: row.State.Cycle, Rule: row.State.Rule, Pending: row.Pending, FallbackAt: row.FallbackAt,
 		Escalation: withoutPrompt(row.State.Escalation), Pause: withoutPrompt(row.State.Pause),
 	}
 	for _, c := range row.State.Concerns {

@@ -52,7 +52,7 @@ func (a *agents) settled(w *world, pulls []*pull) bool {
 	}
 	defer db.Close()
 	var busy int
-	err = db.QueryRowContext(w.t.Context(), `SELECT count(*) FROM sessions WHERE (running = 1 OR due_at > 0) AND target_key IN (`+strings.Join(open, ", ")+`)`).Scan(&busy)
+	err = db.QueryRowContext(w.t.Context(), `SELECT count(*) FROM sessions WHERE (running = 1 AND stalled = 0 OR due_at > 0) AND target_key IN (`+strings.Join(open, ", ")+`)`).Scan(&busy)
 	return err == nil && busy == 0
 }
 
@@ -75,6 +75,7 @@ type publishedReview struct {
 type storedSession struct {
 	cycle   pipeline.SessionCycle
 	state   pipeline.SessionState
+	stalled bool
 	running bool
 	head    string // about which reviewers were asked
 	resumes int
@@ -101,14 +102,14 @@ func (w *world) histories() (map[string]*history, error) {
 		return nil, err
 	}
 	defer db.Close()
-	err = each(db, `SELECT target_key, cycle, state, running, head_sha, resumes FROM sessions`, func(rows *sql.Rows) error {
+	err = each(db, `SELECT target_key, cycle, state, running, stalled, head_sha, resumes FROM sessions`, func(rows *sql.Rows) error {
 		var key, cycle, state string
-		var running int
+		var running, stalled int
 		s := &storedSession{}
-		if err := rows.Scan(&key, &cycle, &state, &running, &s.head, &s.resumes); err != nil {
+		if err := rows.Scan(&key, &cycle, &state, &running, &stalled, &s.head, &s.resumes); err != nil {
 			return err
 		}
-		s.running, of(key).row = running == 1, s
+		s.running, s.stalled, of(key).row = running == 1, stalled == 1, s
 		return first(decode(cycle, &s.cycle), decode(state, &s.state))
 	})
 	if err == nil {
@@ -255,7 +256,7 @@ func (j *sessionJudge) judge(p *pull, h *history) {
 	if h.row == nil {
 		return
 	}
-	if h.row.running && p.open {
+	if h.row.running && p.open && !(h.row.stalled && j.mayStall(p)) {
 		j.fault("cycle %d is not decided", h.row.cycle.Number)
 	}
 	j.end(p, h)
@@ -286,16 +287,16 @@ func (j *sessionJudge) events(p *pull, h *history, decided map[int]bool) {
 			if c := h.begun[cycle]; c != nil && !slices.Contains(c.Events, name) {
 				j.fault("cycle %d does not know its event %s", cycle, name)
 			}
-			if !decided[cycle] && !j.mayEndUndecided(p) {
+			if !decided[cycle] && !j.mayStall(p) {
 				j.fault("event %s belongs to cycle %d, which was not decided", name, cycle)
 			}
 		}
 	}
 }
 
-// mayEndUndecided reports whether a cycle may end without a decision: its pull request was closed, or
-// its review was given up.
-func (j *sessionJudge) mayEndUndecided(p *pull) bool {
+// mayStall reports whether a cycle may stall or never be decided: its pull request was closed, or its
+// review was given up.
+func (j *sessionJudge) mayStall(p *pull) bool {
 	return p.closes > 0 || j.w.logLines(p.key()+`"`, "review given up") > 0
 }
 

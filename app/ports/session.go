@@ -88,6 +88,10 @@ type SessionRow struct {
 	// Cycle is the newest cycle; Number is 0 if none has begun. Running says that it is not decided.
 	Cycle   pipeline.SessionCycle
 	Running bool
+	// Stalled says that no review is to come that could decide the running cycle: the pull request was
+	// skipped, or its review was given up. The next review takes the cycle up again. If another cycle
+	// begins before, it takes over the events of this one.
+	Stalled bool
 	// HeadSHA is the head about which reviewers were asked in the cycle; empty before that.
 	HeadSHA string
 	State   pipeline.SessionState // after the newest published decision
@@ -102,6 +106,9 @@ type SessionRow struct {
 	GatherAt, FallbackAt time.Time
 	Pending              int
 }
+
+// UnderReview reports whether a review is to come that decides the newest cycle.
+func (r *SessionRow) UnderReview() bool { return r.Running && !r.Stalled }
 
 // RequestKind is the kind of a request to a remote reviewer, or another receiver.
 type RequestKind string
@@ -196,9 +203,8 @@ type Sessions interface {
 	// the head without a cycle. If cycle is 0, it takes the newest cycle instead, if reviewers were
 	// asked about this head in it.
 	AskReviewers(ctx context.Context, l Lease, cycle int, headSHA string, deadline time.Time, requests []SessionRequest) ([]SessionRequest, error)
-	// EndCycle ends the running cycle of a target without a decision, if there is one: there will be
-	// no review, or nobody to ask.
-	EndCycle(ctx context.Context, l Lease) error
+	// StallCycle marks the running cycle of a target as stalled, if there is one.
+	StallCycle(ctx context.Context, l Lease) error
 	// Requests returns a target's requests for reviews, newest first, at most limit.
 	Requests(ctx context.Context, key string, limit int) ([]SessionRequest, error)
 	// Request returns a request, or ErrNotFound.

@@ -8,9 +8,11 @@ import (
 
 // SessionStatus is where the session of coding agents stands, as /review status says it.
 type SessionStatus struct {
-	// Cycle is the newest one. Running says that it is not decided yet.
+	// Cycle is the newest one. Running says that it is not decided yet, and Stalled that no review is
+	// to come that could decide it.
 	Cycle   int  `json:"cycle,omitempty"`
 	Running bool `json:"running,omitempty"`
+	Stalled bool `json:"stalled,omitempty"`
 	// Decided is the cycle of the last decision, 0 for none, and Rule the rule of that decision.
 	Decided    int                    `json:"decided,omitempty"`
 	Rule       int                    `json:"rule"`
@@ -39,9 +41,10 @@ func (nw noticeWords) sessionStatus(s *SessionStatus) []safe {
 	if s.Running {
 		out = append(out, say("status cycle", struct {
 			Cycle   int
+			Stalled bool
 			Waiting *who
 			Until   safe
-		}{s.Cycle, whoseOf(nw.p, s.Waiting), nw.moment(s.Deadline)}))
+		}{s.Cycle, s.Stalled, whoseOf(nw.p, s.Waiting), nw.moment(s.Deadline)}))
 	}
 	if s.Pending > 0 {
 		out = append(out, say("status pending", s.Pending))

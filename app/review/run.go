@@ -64,8 +64,8 @@ func (s *Service) review(ctx context.Context, held *heldTarget) (handedOver bool
 	err = s.run(ctx, r)
 	switch {
 	case errors.Is(err, errDraftSkipped), errors.Is(err, errSwitchedOff):
-		if err := s.Store.EndCycle(ctx, held.lease); err != nil {
-			return false, fmt.Errorf("end the cycle of the session: %w", err)
+		if err := s.Store.StallCycle(ctx, held.lease); err != nil {
+			return false, fmt.Errorf("stall the cycle of the session: %w", err)
 		}
 	}
 	switch {

@@ -54,8 +54,8 @@ func (s *Service) settle(ctx context.Context, held *heldTarget, number int64, er
 		if err := panics.Guard(func() error { return s.publisher.GiveUp(ctx, lease, state, cause) }); err != nil {
 			return false, nil, errors.Join(err, s.markOverdue(ctx, state))
 		}
-		if err := s.Store.EndCycle(ctx, lease); err != nil {
-			return false, nil, fmt.Errorf("end the cycle of the session: %w", err)
+		if err := s.Store.StallCycle(ctx, lease); err != nil {
+			return false, nil, fmt.Errorf("stall the cycle of the session: %w", err)
 		}
 		gaveUp = true
 		s.countGaveUp(cause)

@@ -55,17 +55,19 @@ const MaxFindings = 100
 // Cycle is the newest cycle of a session.
 type Cycle struct {
 	Number   int        `json:"number"`
-	State    string     `json:"state"` // gathering, running, decided or ended
+	State    string     `json:"state"` // gathering, running, stalled, decided or ended
 	Triggers []string   `json:"triggers"`
 	Events   []string   `json:"events"` // as agent/id
 	Deadline *time.Time `json:"deadline"`
 }
 
-// The states of a cycle. While events are gathered, Number is that of the cycle to come. A cycle has
-// ended without a decision if nobody could be asked, or there was no review.
+// The states of a cycle. While events are gathered, Number is that of the cycle to come. A stalled cycle
+// waits for the next review, since the last one was skipped or given up. A cycle has ended without a
+// decision if nobody could be asked.
 const (
 	CycleGathering = "gathering"
 	CycleRunning   = "running"
+	CycleStalled   = "stalled"
 	CycleDecided   = "decided"
 	CycleEnded     = "ended"
 )
@@ -142,7 +144,11 @@ func (k *Keeper) State(ctx context.Context, t ports.Target) (State, error) {
 	}
 	if s.Detail = underWay(&target, &row); s.Detail == "" {
 		s.Settled, s.Detail = true, unreviewed(&target, r)
-		if s.Detail == "" && s.Cycle != nil && s.Cycle.State == CycleEnded {
+		switch {
+		case s.Detail != "" || s.Cycle == nil:
+		case s.Cycle.State == CycleStalled:
+			s.Detail = fmt.Sprintf("cycle %d waits for the next review: the check says why", s.Cycle.Number)
+		case s.Cycle.State == CycleEnded:
 			s.Detail = fmt.Sprintf("no reviewer was asked in cycle %d: no policy dispatched one for this change, other than the agents who spoke", s.Cycle.Number)
 		}
 	}
@@ -167,7 +173,7 @@ func (s *State) ofSession(row *ports.SessionRow) {
 	s.Flagged = !st.Paused() && len(s.Concerns) > 0
 	c := &row.Cycle
 	switch {
-	case row.Pending > 0 && !row.Running:
+	case row.Pending > 0 && !row.UnderReview():
 		s.Cycle = &Cycle{Number: c.Number + 1, State: CycleGathering, Triggers: []string{}, Events: []string{}}
 	case c.Number > 0:
 		s.Cycle = &Cycle{Number: c.Number, State: CycleEnded, Triggers: []string{}, Events: list(c.Events)}
@@ -177,7 +183,9 @@ func (s *State) ofSession(row *ports.SessionRow) {
 		if st.Cycle == c.Number {
 			s.Cycle.State = CycleDecided
 		}
-		if row.Running {
+		if row.Stalled {
+			s.Cycle.State = CycleStalled
+		} else if row.Running {
 			s.Cycle.State = CycleRunning
 			if !c.Deadline.IsZero() {
 				s.Cycle.Deadline = &c.Deadline
@@ -285,7 +293,7 @@ func underWay(t *ports.TargetState, row *ports.SessionRow) string {
 	switch {
 	case t.Closed:
 		return ""
-	case row.Running:
+	case row.UnderReview():
 		return fmt.Sprintf("cycle %d is under review", row.Cycle.Number)
 	case row.Pending > 0:
 		return plaintext.Count(row.Pending, "event") + " waiting for the next cycle"

@@ -86,7 +86,7 @@ func TestSwitchedOffDuringACycle(t *testing.T) {
 	pr.Push(ghtest.Files{"store/More.go": "package store\n"}, "more")
 	w.Idle()
 	s := w.settled(pr)
-	if s.Rule != nil || s.Status != "RUNNING" || s.Detail == "" || w.session(pr).Running {
+	if s.Rule != nil || s.Status != "RUNNING" || s.Detail == "" || !w.session(pr).Stalled {
 		t.Errorf("%+v", s)
 	}
 	if status, body := w.answer(q, result("codex", "blocker", "Stop."), nil); status != http.StatusAccepted {
@@ -98,8 +98,8 @@ func TestSwitchedOffDuringACycle(t *testing.T) {
 	}
 }
 
-// A draft that is not reviewed has no decision. The state says why, and the next cycle comes once the
-// draft is ready.
+// A draft that is not reviewed has no decision, and the state says why. Once it is ready, its review takes
+// up the cycle, so that it can't pass without the reviewers.
 func TestDraftThatIsSkipped(t *testing.T) {
 	t.Parallel()
 	w := start(t, setup{reviewers: "codex", settings: `, "drafts": "skip"`})
@@ -107,7 +107,7 @@ func TestDraftThatIsSkipped(t *testing.T) {
 	pr := w.Repo.OpenPR(ghtest.PR{Title: "feat: salt", Body: apptest.GoodBody, Draft: true, Head: "salt", Files: apptest.Clean()})
 	w.Idle()
 	w.speak(pr, "claude", pipeline.TriggerMilestone, "Done.")
-	w.until(pr, "over with its cycle", func(s *sessionState) bool { return s.Cycle != nil && s.Cycle.State == "ended" })
+	w.until(pr, "stalled", func(s *sessionState) bool { return s.Cycle != nil && s.Cycle.State == "stalled" })
 	s := w.settled(pr)
 	w.Idle()
 	if s.Rule != nil || s.Status != "RUNNING" || !strings.Contains(s.Detail, "not reviewed") {
@@ -116,11 +116,11 @@ func TestDraftThatIsSkipped(t *testing.T) {
 	if n := len(w.reviewers["codex"].got("review_request")); n != 0 {
 		t.Errorf("%d requests about a draft that is skipped", n)
 	}
+	w.reviewers["codex"].says("blocker", "Stop.")
 	pr.ReadyForReview()
 	w.Idle()
-	w.speak(pr, "claude", pipeline.TriggerMilestone, "Ready.")
 	w.waitFor("codex", 1)
-	w.wants(pr, "RUNNING", 4, "success")
+	w.wants(pr, "PAUSED", 1, "action_required")
 }
 
 // A pull request that is closed during a cycle waits for nobody, and an answer changes nothing on

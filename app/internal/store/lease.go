@@ -126,7 +126,7 @@ func (s leases) Finish(ctx context.Context, l ports.Lease, generation int64, gav
 			done = generation
 		}
 		if wanted == done {
-			if err := s.endUndecided(ctx, t, l.Key); err != nil {
+			if err := s.stallUndecided(ctx, t, l.Key); err != nil {
 				return err
 			}
 		}

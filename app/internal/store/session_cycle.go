@@ -91,7 +91,9 @@ func (s sessions) fire(ctx context.Context, t tx, key string) (fired bool, err e
 	default:
 		r.FallbackAt = time.Time{}
 		if !r.State.Paused() && r.Cycle.Number > 0 {
-			r.begin(nextCycle(&r, nil, now))
+			if err := r.fallBack(ctx, t, now); err != nil {
+				return false, err
+			}
 			ask.Reason = "no agent has spoken for a while"
 		}
 	}
@@ -107,9 +109,23 @@ func (s sessions) fire(ctx context.Context, t tx, key string) (fired bool, err e
 	return true, err
 }
 
-// gather begins a cycle with the events that wait, if there are any, and returns them.
+// fallBack begins a cycle although nobody has spoken. After a stalled cycle it is about the same events.
+func (r *sessionRow) fallBack(ctx context.Context, t tx, now time.Time) error {
+	events, err := r.gather(ctx, t, now)
+	if err == nil && len(events) == 0 {
+		r.begin(nextCycle(r, nil, fromMicros(micros(now))))
+	}
+	return err
+}
+
+// gather begins a cycle with the events that wait and those of a stalled cycle, if there are any, and
+// returns them.
 func (r *sessionRow) gather(ctx context.Context, t tx, now time.Time) ([]ports.SessionEvent, error) {
-	events, err := takeEvents(ctx, t, r.Key, r.Cycle.Number+1)
+	stalled := 0
+	if r.Stalled {
+		stalled = r.Cycle.Number
+	}
+	events, err := takeEvents(ctx, t, r.Key, stalled, r.Cycle.Number+1)
 	if err != nil {
 		return nil, err
 	}
@@ -122,21 +138,23 @@ func (r *sessionRow) gather(ctx context.Context, t tx, now time.Time) ([]ports.S
 
 // begin begins a cycle.
 func (r *sessionRow) begin(c pipeline.SessionCycle) {
-	r.Cycle, r.Running, r.HeadSHA = c, true, ""
+	r.Cycle, r.Running, r.Stalled, r.HeadSHA = c, true, false, ""
 }
 
-// takeEvents returns the events that wait, in the order in which they came, and marks them as those of
-// a cycle.
-func takeEvents(ctx context.Context, t tx, key string, cycle int) ([]ports.SessionEvent, error) {
+// takeEvents marks the events that wait, and those of a stalled cycle, as those of a cycle. stalled is 0 if
+// there is none. It returns the newest of them, at most ports.MaxSessionWaiting, in the order in which they
+// came.
+func takeEvents(ctx context.Context, t tx, key string, stalled, cycle int) ([]ports.SessionEvent, error) {
 	events, err := list(ctx, t, func(row scanner) (e ports.SessionEvent, err error) {
 		var body string
 		if err = row.Scan(&body); err == nil {
 			err = json.Unmarshal([]byte(body), &e)
 		}
 		return e, err
-	}, `SELECT body FROM session_events WHERE target_key = ? AND cycle = 0 ORDER BY id`, key)
+	}, `SELECT body FROM session_events WHERE target_key = ? AND cycle IN (0, ?) ORDER BY id DESC LIMIT ?`, key, stalled, ports.MaxSessionWaiting)
+	slices.Reverse(events)
 	if err == nil {
-		_, err = t.exec(ctx, `UPDATE session_events SET cycle = ? WHERE target_key = ? AND cycle = 0`, cycle, key)
+		_, err = t.exec(ctx, `UPDATE session_events SET cycle = ? WHERE target_key = ? AND cycle IN (0, ?)`, cycle, key, stalled)
 	}
 	return events, wrap(err, "take the events that wait")
 }
@@ -284,27 +302,27 @@ func (r *sessionRow) decided(ctx context.Context, t tx, o ports.SessionOutcome, 
 	return r.save(ctx, t)
 }
 
-// EndCycle implements ports.Sessions.
-func (s sessions) EndCycle(ctx context.Context, l ports.Lease) error {
+// StallCycle implements ports.Sessions.
+func (s sessions) StallCycle(ctx context.Context, l ports.Lease) error {
 	err := s.db.write(ctx, func(t tx) error {
 		if err := fence(ctx, t, l); err != nil {
 			return err
 		}
-		return s.endIf(ctx, t, l.Key, func(time.Time) bool { return true })
+		return s.stallIf(ctx, t, l.Key, func(time.Time) bool { return true })
 	})
-	return wrap(err, "end the cycle of %s", l.Key)
+	return wrap(err, "stall the cycle of %s", l.Key)
 }
 
-// endUndecided ends the running cycle of a target for which nothing is wanted any more, unless
-// reviewers still have time to answer: no review is left that could decide it, for example because it
-// was given up. The caller has locked the target.
-func (s leases) endUndecided(ctx context.Context, t tx, key string) error {
-	return s.endIf(ctx, t, key, func(deadline time.Time) bool { return deadline.IsZero() })
+// stallUndecided stalls the running cycle of a target that is not to be reviewed again, unless reviewers
+// still have time to answer. The caller has locked the target.
+func (s leases) stallUndecided(ctx context.Context, t tx, key string) error {
+	return s.stallIf(ctx, t, key, func(deadline time.Time) bool { return deadline.IsZero() })
 }
 
-// endIf ends the running cycle of a session on a condition about the earliest deadline of those who
-// still may answer in it, which is zero for none. It also stores which deadline is the next one.
-func (s *core) endIf(ctx context.Context, t tx, key string, ends func(deadline time.Time) bool) error {
+// stallIf stalls the running cycle of a session on a condition about the earliest deadline of those who
+// may still answer in it, which is zero if there is none. It also stores which deadline is the next one.
+// The events that wait begin another cycle at once.
+func (s *core) stallIf(ctx context.Context, t tx, key string, stalls func(deadline time.Time) bool) error {
 	r, err := lockSession(ctx, t, key)
 	if errors.Is(err, ports.ErrNotFound) {
 		return nil
@@ -317,12 +335,13 @@ func (s *core) endIf(ctx context.Context, t tx, key string, ends func(deadline t
 	if err != nil {
 		return err
 	}
-	end := r.Running && ends(inCycle)
-	if !end && was.Equal(r.deadlineAt) {
+	stall := r.UnderReview() && stalls(inCycle)
+	if !stall && was.Equal(r.deadlineAt) {
 		return nil
 	}
-	if end {
-		if err := r.endCycle(ctx, t, s.Now()); err != nil {
+	if stall {
+		r.Stalled = true
+		if err := r.gatherNow(ctx, t, s.Now()); err != nil {
 			return err
 		}
 	}

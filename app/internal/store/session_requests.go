@@ -142,6 +142,7 @@ func (s sessions) askInCycle(ctx context.Context, t tx, r *sessionRow, headSHA s
 	if err != nil {
 		return err
 	}
+	r.Stalled = false
 	inCycle, err := r.await(ctx, t)
 	switch {
 	case err != nil:

@@ -35,7 +35,7 @@ type sessionRow struct {
 	maxWords   int
 }
 
-const sessionColumns = `target_key, cycle, running, head_sha, state, resumes, resumed, spoke_at, gather_at, deadline_at, fallback_at, due_at, focus_areas, max_words`
+const sessionColumns = `target_key, cycle, running, stalled, head_sha, state, resumes, resumed, spoke_at, gather_at, deadline_at, fallback_at, due_at, focus_areas, max_words`
 
 // readSession returns a session. It returns ErrNotFound with an empty session of the target if there is
 // none. how is the end of the query, which may lock the row.
@@ -43,9 +43,9 @@ func readSession(ctx context.Context, t tx, key, how string) (sessionRow, error)
 	r := sessionRow{SessionRow: ports.SessionRow{Key: key}}
 	var cycle, state, resumed, focus string
 	var spoke, gather, deadline, fallback int64
-	err := t.row(ctx, `SELECT cycle, running = 1, head_sha, state, resumes, resumed, spoke_at, gather_at, deadline_at, fallback_at, focus_areas, max_words
+	err := t.row(ctx, `SELECT cycle, running = 1, stalled = 1, head_sha, state, resumes, resumed, spoke_at, gather_at, deadline_at, fallback_at, focus_areas, max_words
 		FROM sessions WHERE target_key = ?`+how, key).
-		Scan(&cycle, &r.Running, &r.HeadSHA, &state, &r.Resumes, &resumed, &spoke, &gather, &deadline, &fallback, &focus, &r.maxWords)
+		Scan(&cycle, &r.Running, &r.Stalled, &r.HeadSHA, &state, &r.Resumes, &resumed, &spoke, &gather, &deadline, &fallback, &focus, &r.maxWords)
 	if err == nil {
 		err = errors.Join(decodeText(cycle, &r.Cycle), decodeText(state, &r.State), decodeText(resumed, &r.Resumed), decodeText(focus, &r.focusAreas))
 	}
@@ -61,11 +61,11 @@ func lockSession(ctx context.Context, t tx, key string) (sessionRow, error) {
 	return readSession(ctx, t, key, t.lock())
 }
 
-// dueAt is when Fire has something to do; zero for never. While a cycle runs, the next one and the
-// fallback wait for its end.
+// dueAt is when Fire has something to do; zero means never. While a cycle is under review, the next one
+// and the fallback wait for its end.
 func (r *sessionRow) dueAt() (due time.Time) {
 	timers := []time.Time{r.deadlineAt}
-	if !r.Running {
+	if !r.UnderReview() {
 		timers = append(timers, r.GatherAt, r.FallbackAt)
 	}
 	for _, at := range timers {
@@ -95,11 +95,11 @@ func (r *sessionRow) save(ctx context.Context, t tx) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(ctx, `INSERT INTO sessions (`+sessionColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (target_key) DO UPDATE SET cycle = excluded.cycle, running = excluded.running, head_sha = excluded.head_sha, state = excluded.state,
+	_, err = t.exec(ctx, `INSERT INTO sessions (`+sessionColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (target_key) DO UPDATE SET cycle = excluded.cycle, running = excluded.running, stalled = excluded.stalled, head_sha = excluded.head_sha, state = excluded.state,
 			resumes = excluded.resumes, resumed = excluded.resumed, spoke_at = excluded.spoke_at, gather_at = excluded.gather_at,
 			deadline_at = excluded.deadline_at, fallback_at = excluded.fallback_at, due_at = excluded.due_at, focus_areas = excluded.focus_areas, max_words = excluded.max_words`,
-		r.Key, cycle, number(r.Running), r.HeadSHA, state, r.Resumes, resumed, micros(r.SpokeAt), micros(r.GatherAt),
+		r.Key, cycle, number(r.Running), number(r.Stalled), r.HeadSHA, state, r.Resumes, resumed, micros(r.SpokeAt), micros(r.GatherAt),
 		micros(r.deadlineAt), micros(r.FallbackAt), micros(r.dueAt()), focus, r.maxWords)
 	return wrap(err, "store the session of %s", r.Key)
 }
@@ -112,7 +112,12 @@ func waitingEvents(ctx context.Context, t tx, key string) (n int, err error) {
 
 // endCycle ends the running cycle. The events that came meanwhile begin the next one at once.
 func (r *sessionRow) endCycle(ctx context.Context, t tx, now time.Time) error {
-	r.Running = false
+	r.Running, r.Stalled = false, false
+	return r.gatherNow(ctx, t, now)
+}
+
+// gatherNow lets the events that wait begin the next cycle at once.
+func (r *sessionRow) gatherNow(ctx context.Context, t tx, now time.Time) error {
 	waiting, err := waitingEvents(ctx, t, r.Key)
 	if err == nil && waiting > 0 {
 		r.GatherAt = now
@@ -212,7 +217,7 @@ func (s *core) speak(ctx context.Context, t tx, e ports.SessionEvent, settings p
 		r.SpokeAt, r.FallbackAt = now, after(now, settings.Fallback)
 	}
 	switch {
-	case r.Running:
+	case r.UnderReview():
 	case settings.Join == 0:
 		if _, err := r.gather(ctx, t, now); err != nil {
 			return said, err

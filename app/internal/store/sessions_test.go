@@ -131,7 +131,7 @@ func TestReplicasBeginACycleOnce(t *testing.T) {
 			if err != nil || !ok {
 				t.Fatal(ok, err)
 			}
-			if err := errors.Join(both[0].EndCycle(t.Context(), l), both[0].Release(t.Context(), l)); err != nil {
+			if err := errors.Join(both[0].StallCycle(t.Context(), l), both[0].Release(t.Context(), l)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -364,7 +364,7 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 		if err := f.SetClosed(f.ctx, ports.Close{Target: g}); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.EndCycle(f.ctx, f.acquire(t, g.Key())); err != nil {
+		if err := f.StallCycle(f.ctx, f.acquire(t, g.Key())); err != nil {
 			t.Fatal(err)
 		}
 		f.clock.pass(reviewersTime)
@@ -568,31 +568,31 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 		f.clock.pass(time.Hour)
 		f.fire(t, "nobody remote was asked", 0)
 		f.finish(t, g, false)
-		if r := f.session(t, g); r.Running {
+		if r := f.session(t, g); !r.Stalled {
 			t.Errorf("no review is left to decide, and the session is %+v", r)
 		}
 	},
-	"a reviewer outside of sessions does not keep a cycle running": func(t *testing.T, f sessionFixture) {
+	"a reviewer outside of sessions does not keep a cycle from stalling": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
 		f.accept(t, push("1", g))
 		f.cycle(t, g, 1)
 		f.askReviewers(t, g, 1)
 		f.askReviewers(t, g, 0, "always")
 		f.finish(t, g, false)
-		if r := f.session(t, g); r.Running {
+		if r := f.session(t, g); !r.Stalled {
 			t.Errorf("the session is %+v", r)
 		}
 		f.clock.pass(reviewersTime)
 		f.fire(t, "the time is over", 1)
 		f.wantAsked(t, "the time is over", g, 3, "the reviewers' time is over")
 	},
-	"reviewers keep their time when a cycle ends without a decision": func(t *testing.T, f sessionFixture) {
+	"reviewers keep their time when a cycle stalls": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
 		f.askedCycle(t, g, "codex")
-		if err := f.EndCycle(f.ctx, f.acquire(t, g.Key())); err != nil {
+		if err := f.StallCycle(f.ctx, f.acquire(t, g.Key())); err != nil {
 			t.Fatal(err)
 		}
-		if r := f.session(t, g); r.Running {
+		if r := f.session(t, g); !r.Stalled {
 			t.Errorf("the session is %+v", r)
 		}
 		f.clock.pass(reviewersTime)

@@ -502,41 +502,78 @@ var sessionTests = with(func(f *fixture) sessionFixture { return sessionFixture{
 			t.Errorf("the session is %+v", r)
 		}
 	},
-	"a cycle ends when its review is given up": func(t *testing.T, f sessionFixture) {
+	"a cycle stalls when its review is given up, and the next one takes over its events": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
 		f.cycle(t, g, 1)
 		f.say(t, milestone(g, "claude", "m2"), ports.Spoken{Cycle: 2})
 		f.finish(t, g, true)
-		if r := f.session(t, g); r.Running || r.GatherAt != f.clock.Now() {
+		if r := f.session(t, g); !r.Stalled || r.GatherAt != f.clock.Now() {
 			t.Errorf("the session is %+v", r)
 		}
 		f.fire(t, "the event that waited", 1)
-		if r := f.session(t, g); r.Cycle.Number != 2 || !r.Running {
+		if r := f.session(t, g); r.Cycle.Number != 2 || !r.UnderReview() || strings.Join(r.Cycle.Events, " ") != "claude/m1 claude/m2" {
 			t.Errorf("the session is %+v", r)
 		}
 	},
-	"a run ends the cycle that it can't decide": func(t *testing.T, f sessionFixture) {
+	"the next review takes up a stalled cycle": func(t *testing.T, f sessionFixture) {
+		g := pull(1, "aaa")
+		f.cycle(t, g, 1)
+		f.finish(t, g, true)
+		f.accept(t, push("1", g))
+		f.askReviewers(t, g, 1, "codex")
+		if r := f.session(t, g); r.Cycle.Number != 1 || !r.UnderReview() || r.HeadSHA != "aaa" {
+			t.Errorf("the session is %+v", r)
+		}
+	},
+	"the fallback after a stalled cycle is about its events": func(t *testing.T, f sessionFixture) {
+		g := pull(1, "aaa")
+		f.cycle(t, g, 1)
+		f.finish(t, g, true)
+		f.clock.pass(time.Hour)
+		f.fire(t, "the fallback", 1)
+		if r := f.session(t, g); r.Cycle.Number != 2 || !r.UnderReview() || r.Cycle.Fallback() || strings.Join(r.Cycle.Events, " ") != "claude/m1" {
+			t.Errorf("the session is %+v", r)
+		}
+		f.finish(t, g, true)
+		f.clock.pass(time.Hour)
+		f.fire(t, "no second one", 0)
+	},
+	"a cycle takes over only so many events": func(t *testing.T, f sessionFixture) {
+		g := pull(1, "aaa")
+		for n := range 2 {
+			for i := range ports.MaxSessionWaiting {
+				f.say(t, milestone(g, "claude", fmt.Sprintf("m%d-%02d", n, i)), ports.Spoken{Cycle: n + 1})
+			}
+			f.clock.pass(5 * time.Second)
+			f.fire(t, "the events have joined", 1)
+			f.finish(t, g, true)
+		}
+		if r := f.session(t, g); len(r.Cycle.Events) != ports.MaxSessionWaiting || r.Cycle.Events[0] != "claude/m1-00" || r.Pending != 0 {
+			t.Errorf("the session is %+v", r)
+		}
+	},
+	"a run stalls the cycle that it can't decide": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
 		f.accept(t, push("1", g))
 		l := f.acquire(t, g.Key())
-		if err := f.EndCycle(f.ctx, l); err != nil {
+		if err := f.StallCycle(f.ctx, l); err != nil {
 			t.Errorf("without a session: %v", err)
 		}
 		f.cycle(t, g, 1)
 		f.say(t, milestone(g, "claude", "m2"), ports.Spoken{Cycle: 2})
 		for range 2 {
-			if err := f.EndCycle(f.ctx, l); err != nil {
+			if err := f.StallCycle(f.ctx, l); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if r := f.session(t, g); r.Running || r.State.Cycle != 0 || r.GatherAt != f.clock.Now() {
+		if r := f.session(t, g); !r.Stalled || r.State.Cycle != 0 || r.GatherAt != f.clock.Now() {
 			t.Errorf("the session is %+v", r)
 		}
 		f.clock.pass(time.Hour)
 		f.acquire(t, g.Key())
-		wantErr(t, "EndCycle with a lost lease", f.EndCycle(f.ctx, l), ports.ErrLeaseLost)
+		wantErr(t, "StallCycle with a lost lease", f.StallCycle(f.ctx, l), ports.ErrLeaseLost)
 	},
-	"a cycle that began during a run does not end with it": func(t *testing.T, f sessionFixture) {
+	"a cycle that began during a run does not stall with it": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
 		f.accept(t, push("1", g))
 		l := f.acquire(t, g.Key())
@@ -544,7 +581,7 @@ var sessionTests = with(func(f *fixture) sessionFixture { return sessionFixture{
 		if more, err := f.Finish(f.ctx, l, 1, false); err != nil || !more {
 			t.Fatal(more, err)
 		}
-		if r := f.session(t, g); !r.Running {
+		if r := f.session(t, g); !r.UnderReview() {
 			t.Errorf("the session is %+v", r)
 		}
 	},

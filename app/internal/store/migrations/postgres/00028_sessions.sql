@@ -5,6 +5,7 @@ CREATE TABLE sessions (
     target_key  TEXT PRIMARY KEY,
     cycle       TEXT    NOT NULL, -- the newest one: pipeline.SessionCycle, JSON; empty before the first
     running     BIGINT  NOT NULL, -- 1: the cycle is not decided
+    stalled     BIGINT  NOT NULL, -- 1: no review is to come that could decide the running cycle
     head_sha    TEXT    NOT NULL, -- about which reviewers were asked in the cycle
     state       TEXT    NOT NULL, -- pipeline.SessionState, JSON; empty before the first decision
     resumes     BIGINT  NOT NULL,
