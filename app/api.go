@@ -40,7 +40,7 @@ func (a *App) verifyAnswer(ctx context.Context, id string, h http.Header, body [
 	return h.Get(outbound.SignatureHeader), nil
 }
 
-// apiSessions are the sessions, and the repositories on which the App is installed.
+// apiSessions gives the API the sessions, and the repositories on which the App is installed.
 type apiSessions struct {
 	service *review.Service
 	find    func(ctx context.Context, owner, name string) (gh.Repository, error)
@@ -69,15 +69,15 @@ func (s *apiSessions) Answer(ctx context.Context, id string, raw []byte, by sess
 	return s.service.Sessions.Answer(ctx, id, raw, by)
 }
 
-// foundRepository is what GitHub said of a repository; the error is ports.ErrNotFound or nil.
+// foundRepository is GitHub's answer about a repository. err is ports.ErrNotFound or nil.
 type foundRepository struct {
 	target ports.Target
 	err    error
 	at     time.Time
 }
 
-// What GitHub says of a repository counts for foundFor. Anybody can have GitHub issue a token for a
-// repository of their own and ask about it here, so each answer must not take a call of GitHub.
+// GitHub's answer about a repository is kept for foundFor. Anybody can get a token from GitHub for their
+// own repository and ask about it here, so not every request may cause a call of GitHub.
 const (
 	foundFor = time.Minute
 	maxFound = 1000

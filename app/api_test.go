@@ -22,7 +22,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// agentToken makes a token of an agent for acme/shop.
+// agentToken makes an agent's token for acme/shop.
 func (w *world) agentToken(agent string) (token string, id int64) {
 	w.Helper()
 	token, hash := api.NewToken()
@@ -92,7 +92,7 @@ var stateSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	return c.Compile("api.json#/components/schemas/State")
 })
 
-// An agent speaks and reads the state by a token, which works for its repository until it is revoked.
+// With a token, an agent reports events and reads the state of one repository until the token is revoked.
 func TestAPI(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -148,7 +148,7 @@ func TestAPI(t *testing.T) {
 	})
 }
 
-// A server that drains answers those who wait at once, and does not wait for them.
+// A server that drains answers waiting requests immediately.
 func TestDrainEndsWaits(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -162,7 +162,7 @@ func TestDrainEndsWaits(t *testing.T) {
 	done := make(chan sessions.State, 1)
 	begun := time.Now()
 	go func() { done <- w.stateOf(token, pr.Number, "?wait=60s") }()
-	// The cycle begins after five seconds, so the request waits that long at least.
+	// The cycle begins after five seconds, so the request waits at least that long.
 	w.Until("the request waits", func() bool { return w.App.Waits() == 1 })
 	if err := w.Stop(); err != nil {
 		t.Fatal(err)

@@ -32,7 +32,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
-// Options are what a server takes besides its settings. The zero value is usable.
+// Options are what a server needs in addition to its settings. The zero value is usable.
 type Options struct {
 	Log     zerolog.Logger
 	Version string
@@ -220,7 +220,7 @@ func openModels(s Settings) (*model.Server, error) {
 	return model.Open(cfg.Settings.ModelEndpoints, s.Dial, func(name string) string { return s.ModelKeys[name] })
 }
 
-// derived returns a key for one purpose, which only this server's App can make.
+// derived returns a key for one purpose. Only this server's App can make it.
 func (a *App) derived(purpose string) []byte {
 	key := hmac.New(sha256.New, a.settings.PrivateKey)
 	key.Write([]byte(purpose))

@@ -75,11 +75,11 @@ type backfillAsk struct {
 	Dry    bool // answer, but request no review
 }
 
-// backfillAnswer is the answer to a backfillAsk. Error is the reason of a failure.
+// backfillAnswer is the answer to a backfillAsk. Error is the reason for a failure.
 type backfillAnswer struct {
 	Asked bool
 	Error string
-	// Kind is the kind of GitHub's error, empty for other errors. RetryAfter is how
+	// Kind is the kind of GitHub's error; it is empty for other errors. RetryAfter is how
 	// long to wait before the next call of GitHub.
 	Kind       ports.HostKind
 	RetryAfter time.Duration
@@ -213,7 +213,7 @@ func (c *controlClient) Backfill(ctx context.Context, p ports.OpenPull, shared, 
 	return answer.Asked, nil
 }
 
-// ask sends what a command asks for, and decodes the server's answer.
+// ask sends a command's request to the server, and decodes the answer.
 func (c *controlClient) ask(ctx context.Context, path string, ask, answer any) error {
 	text, err := json.Marshal(ask)
 	if err != nil {

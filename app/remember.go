@@ -63,8 +63,8 @@ const (
 	maxMemory = 2 * memory.MaxFile
 )
 
-// memoryAnswer is the answer to a memory.Ask. Error is the reason of a failure; Refused says that asking
-// again does not help.
+// memoryAnswer is the answer to a memory.Ask. Error is the reason for a failure. Refused means that
+// asking again does not help.
 type memoryAnswer struct {
 	memory.Answer
 	Error   string

@@ -10,8 +10,8 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// remote returns how remote reviewers are reached: where the server's config says, with the secrets
-// from the environment.
+// remote returns how to reach remote reviewers: their addresses come from the server's config, their
+// secrets from the environment.
 func (a *App) remote() (review.Remote, error) {
 	cfg, problems := config.Load(a.settings.Config)
 	if len(problems) > 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/lru"
 )
 
-// What GitHub says of a repository counts for a minute, also that the App is not installed there. A
-// failure does not.
+// GitHub's answer about a repository is kept for a minute, even if the App is not installed there. A
+// failure is not kept.
 func TestRepositoryOfAnAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
@@ -47,7 +47,7 @@ func TestRepositoryOfAnAgent(t *testing.T) {
 		}
 		for range 2 {
 			if _, err := s.Repository(t.Context(), "acme", "down"); err == nil {
-				t.Error("a failure is no error")
+				t.Error("a failure returned no error")
 			}
 		}
 		if calls != 5 {

@@ -50,14 +50,14 @@ type Settings struct {
 	// ModelKeys are the API keys of the language models in Config, by the names
 	// of their variables.
 	ModelKeys map[string]string
-	// ReviewerSecrets are the secrets by which requests to remote reviewers and their answers are
-	// signed, by the agents' ids. That of the escalation webhook has the empty id.
+	// ReviewerSecrets are the secrets, by agent id, that sign the requests to remote reviewers and their
+	// answers. The secret of the escalation webhook has the empty id.
 	ReviewerSecrets map[string]string
-	// PublicURL is where the server is reached from outside: a scheme, a host and maybe a port,
+	// PublicURL is the server's address as seen from outside: a scheme, a host and maybe a port,
 	// without a trailing slash. Remote reviewers send answers there, and it is the audience of OIDC
 	// tokens. It is empty if it was not set; Config then has no remote reviewers.
 	PublicURL string
-	// OIDCIssuer issues the tokens of GitHub Actions. It is empty if those are not accepted.
+	// OIDCIssuer issues the tokens of GitHub Actions. It is empty if they are not accepted.
 	OIDCIssuer string
 	// Dial connects to the language models. It is needed only if Config names any.
 	Dial model.Dial `json:"-"`
@@ -67,9 +67,9 @@ type Settings struct {
 	// requests without an answer. 0 means never; LoadSettings never returns 0.
 	DeliveryLogInterval time.Duration
 	SweepInterval       time.Duration
-	// Retention is how long reviews and closed pull requests are kept, 0 for ever.
+	// Retention is how long reviews and closed pull requests are kept; 0 means for ever.
 	Retention time.Duration
-	// AnalyticsRetention is how long the logs for analytics are kept, 0 for ever.
+	// AnalyticsRetention is how long the logs for analytics are kept; 0 means for ever.
 	AnalyticsRetention time.Duration
 
 	// Traces say where spans go; the zero value means nowhere.
@@ -461,12 +461,12 @@ func (r *settingsReader) modelKeys(layer config.Layer, dial model.Dial) map[stri
 	return keys
 }
 
-// minReviewerSecret is how many characters the secret of a remote reviewer has at least.
+// minReviewerSecret is the minimum length of a remote reviewer's secret, in characters.
 const minReviewerSecret = 16
 
 // reviewerSecrets reads the secrets of all remote reviewers that the server's config names, and of its
-// escalation webhook. It reads them also for agents that are off, because a repository may switch
-// these on.
+// escalation webhook. It also reads those of agents that are off, because a repository may switch
+// them on.
 func (r *settingsReader) reviewerSecrets(layer config.Layer, publicURL string) map[string]string {
 	cfg, problems := config.Load(layer)
 	if len(problems) > 0 {
@@ -476,11 +476,11 @@ func (r *settingsReader) reviewerSecrets(layer config.Layer, publicURL string) m
 	read := func(id, of string, to *config.Receiver) {
 		switch v := r.get(to.SecretEnv); {
 		case slices.Contains(keys, to.SecretEnv):
-			r.problem("%s: secret_env of %s is %s, which is a setting of the server: name a variable for this secret alone", keyConfigDir, of, to.SecretEnv)
+			r.problem("%s: secret_env of %s is %s, which is a setting of the server: use a separate variable for this secret", keyConfigDir, of, to.SecretEnv)
 		case v == "":
 			r.problem("%s is missing: set it to the secret of %s", to.SecretEnv, of)
 		case utf8.RuneCountInString(v) < minReviewerSecret:
-			r.problem("%s is too short: the secret of %s needs at least %d characters, such as what openssl rand -hex 32 prints", to.SecretEnv, of, minReviewerSecret)
+			r.problem("%s is too short: the secret of %s needs at least %d characters, such as the output of openssl rand -hex 32", to.SecretEnv, of, minReviewerSecret)
 		default:
 			secrets[id] = v
 		}
@@ -506,7 +506,7 @@ func (r *settingsReader) reviewerSecrets(layer config.Layer, publicURL string) m
 
 const examplePublic = "https://reviewgate.example.com"
 
-// publicURL reads where the server is reached from outside.
+// publicURL reads the server's address as seen from outside.
 func (r *settingsReader) publicURL() string {
 	v := strings.TrimSuffix(r.get(keyPublicURL), "/")
 	if v == "" {
@@ -515,16 +515,16 @@ func (r *settingsReader) publicURL() string {
 	u, err := url.Parse(v)
 	switch {
 	case err != nil || u.Hostname() == "" || !isSafe(u):
-		r.problem("%s is %s: write an https URL such as %s; http is only for this machine", keyPublicURL, shown(v), examplePublic)
+		r.problem("%s is %s: write an https URL such as %s; http is allowed only for this machine", keyPublicURL, shown(v), examplePublic)
 	case u.User != nil || u.Path != "" || u.RawQuery != "" || u.ForceQuery || strings.Contains(v, "#"):
-		r.problem("%s holds more than a host and a port: write one such as %s", keyPublicURL, examplePublic)
+		r.problem("%s has more than a host and a port: write a URL such as %s", keyPublicURL, examplePublic)
 	default:
 		return v
 	}
 	return ""
 }
 
-// isSafe reports whether a URL is encrypted or leads to this machine.
+// isSafe reports whether a URL uses https or points to this machine.
 func isSafe(u *url.URL) bool {
 	host := u.Hostname()
 	addr, err := netip.ParseAddr(host)
@@ -534,8 +534,8 @@ func isSafe(u *url.URL) bool {
 // githubIssuer issues the tokens of GitHub Actions at github.com.
 const githubIssuer = "https://token.actions.githubusercontent.com"
 
-// oidcIssuer reads who issues the tokens of GitHub Actions. Unless it is set, it follows from the web
-// page of GitHub.
+// oidcIssuer reads the issuer of the tokens of GitHub Actions. By default it is derived from GitHub's web
+// address.
 func (r *settingsReader) oidcIssuer(web string) string {
 	switch v := strings.TrimSuffix(r.get(keyOIDCIssuer), "/"); v {
 	case "":
@@ -552,7 +552,7 @@ func (r *settingsReader) oidcIssuer(web string) string {
 	}
 }
 
-// issuerOf returns who issues the tokens of GitHub Actions of a GitHub, by the address of its page.
+// issuerOf returns the issuer of the tokens of GitHub Actions for the GitHub at a web address.
 func issuerOf(web string) string {
 	u, err := url.Parse(web)
 	if err != nil {
@@ -570,8 +570,8 @@ func issuerOf(web string) string {
 	}
 }
 
-// duration reads an interval. With less than a second the server would do nothing
-// else.
+// duration reads an interval. With an interval of less than a second, the server would
+// do nothing else.
 func (r *settingsReader) duration(key string, fallback time.Duration) time.Duration {
 	v := r.get(key)
 	if v == "" {
@@ -594,7 +594,7 @@ const (
 	defaultLogs      = 730 * day
 )
 
-// retention reads how long to keep something: days, or 0 for ever.
+// retention reads how long to keep something, in days; 0 means for ever.
 func (r *settingsReader) retention(key string, standard time.Duration) time.Duration {
 	v := r.get(key)
 	switch v {

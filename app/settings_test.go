@@ -331,7 +331,7 @@ func TestBrokenConfigOfTheServer(t *testing.T) {
 	}
 }
 
-// remoteConfig is a directory with the server's config: a remote reviewer that is off, and an
+// remoteConfig makes a directory with the server's config: a remote reviewer that is off and an
 // escalation webhook, each with its variable.
 func remoteConfig(t *testing.T, reviewer, escalation string) string {
 	t.Helper()
@@ -347,8 +347,8 @@ func remoteConfig(t *testing.T, reviewer, escalation string) string {
 	return dir
 }
 
-// The secrets of remote reviewers come from the variables that the config names. The start says which
-// of them can't be used, and never what they hold.
+// The secrets of remote reviewers come from the variables that the config names. The error at the start
+// names those that can't be used, and never shows their values.
 func TestSecretsOfRemoteReviewers(t *testing.T) {
 	t.Parallel()
 	const first, second = "0123456789abcdef", "éééééééééééééééé"
@@ -374,11 +374,11 @@ func TestSecretsOfRemoteReviewers(t *testing.T) {
 			`_ESCALATION is missing: set it to the secret of the escalation_webhook`,
 		}},
 		"short ones": {map[string]string{"REVIEWER_SECRET": "hunter2hunter2h", "_ESCALATION": " hunter2        "}, []string{
-			`REVIEWER_SECRET is too short: the secret of the agent "remote" needs at least 16 characters, such as what openssl rand -hex 32 prints`,
-			`_ESCALATION is too short: the secret of the escalation_webhook needs at least 16 characters, such as what openssl rand -hex 32 prints`,
+			`REVIEWER_SECRET is too short: the secret of the agent "remote" needs at least 16 characters, such as the output of openssl rand -hex 32`,
+			`_ESCALATION is too short: the secret of the escalation_webhook needs at least 16 characters, such as the output of openssl rand -hex 32`,
 		}},
 		"the server's own": {map[string]string{keyConfigDir: remoteConfig(t, keyWebhookSecret, "_ESCALATION"), "_ESCALATION": second}, []string{
-			`REVIEWGATE_CONFIG_DIR: secret_env of the agent "remote" is GITHUB_APP_WEBHOOK_SECRET, which is a setting of the server: name a variable for this secret alone`,
+			`REVIEWGATE_CONFIG_DIR: secret_env of the agent "remote" is GITHUB_APP_WEBHOOK_SECRET, which is a setting of the server: use a separate variable for this secret`,
 		}},
 		"no address": {map[string]string{"REVIEWER_SECRET": first, "_ESCALATION": second, keyPublicURL: ""}, []string{
 			`REVIEWGATE_PUBLIC_URL is missing: the agent "remote" sends its answers there, so set it to a URL such as https://reviewgate.example.com`,
@@ -415,7 +415,7 @@ func TestPublicURLAndIssuer(t *testing.T) {
 			t.Errorf("%q: %q, %v", v, s.PublicURL, err)
 		}
 	}
-	const noURL, more = `write an https URL such as https://reviewgate.example.com; http is only for this machine`, `holds more than a host and a port: write one such as https://reviewgate.example.com`
+	const noURL, more = `write an https URL such as https://reviewgate.example.com; http is allowed only for this machine`, `has more than a host and a port: write a URL such as https://reviewgate.example.com`
 	for v, want := range map[string]string{
 		"rg.test": noURL, "http://rg.test": noURL, "http://10.0.0.1": noURL, "ftp://rg.test": noURL, "https://": noURL,
 		"https://rg.test/path": more, "https://me:hunter2@rg.test": more, "https://rg.test?a=hunter2": more, "https://rg.test?": more, "https://rg.test#": more,

@@ -16,16 +16,16 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// NewToken says what token to create.
+// NewToken describes the token to create.
 type NewToken struct {
 	Owner, Name string
 	Agent       string
 	ValidFor    time.Duration
 }
 
-// CreateToken creates a token for the API, in the server if one uses a SQLite file. It asks GitHub
-// for the repository. The token is not stored, but only its hash. An *InputError says that the App is
-// not installed there, or that there are too many tokens.
+// CreateToken creates a token for the API. If a server uses the SQLite file, that server stores it. Only
+// the token's hash is stored. CreateToken looks up the repository on GitHub. The error is an *InputError
+// if the App is not installed there, or if there are too many tokens.
 func CreateToken(ctx context.Context, settings Settings, n NewToken, log zerolog.Logger) (token string, t ports.APIToken, err error) {
 	client, err := newCommandReader(settings, log).client()
 	if err != nil {
@@ -47,14 +47,14 @@ func CreateToken(ctx context.Context, settings Settings, n NewToken, log zerolog
 	return token, t, nil
 }
 
-// ListTokens lists the tokens for the API, by id and without their hashes: those of a repository,
-// owner/name in any case, or all of them.
+// ListTokens lists the tokens for the API in the order of their ids, without their hashes. It lists those
+// of one repository, which is owner/name in any case, or all if that is empty.
 func ListTokens(ctx context.Context, databaseURL, repository string, log zerolog.Logger) ([]ports.APIToken, error) {
 	answer, err := changeTokens(ctx, databaseURL, tokenAsk{List: true, Repository: repository}, log)
 	return answer.Tokens, err
 }
 
-// RevokeToken revokes a token for the API. An *InputError says that there is none with this id.
+// RevokeToken revokes a token for the API. The error is an *InputError if no token has this id.
 func RevokeToken(ctx context.Context, databaseURL string, id int64, log zerolog.Logger) error {
 	_, err := changeTokens(ctx, databaseURL, tokenAsk{Revoke: id}, log)
 	return err
@@ -71,7 +71,7 @@ type tokenAsk struct {
 	Repository string // for List
 }
 
-// tokenAnswer is the answer to a tokenAsk. Error is the reason of a failure; Refused says that asking
+// tokenAnswer is the answer to a tokenAsk. Error is the reason for a failure. Refused means that asking
 // again does not help.
 type tokenAnswer struct {
 	ID      int64
@@ -80,7 +80,7 @@ type tokenAnswer struct {
 	Refused bool
 }
 
-// changeTokens has the server answer, if one uses a SQLite file; otherwise this process does.
+// changeTokens has the server answer if one uses the SQLite file. Otherwise this process answers.
 func changeTokens(ctx context.Context, databaseURL string, ask tokenAsk, log zerolog.Logger) (answer tokenAnswer, err error) {
 	if path, ok := socketOf(databaseURL); ok {
 		server, runs, err := dialControl(ctx, path)
@@ -148,7 +148,7 @@ func answerTokens(ctx context.Context, tokens ports.APITokens, ask tokenAsk) (an
 	switch {
 	case err == nil:
 	case errors.Is(err, ports.ErrManyTokens):
-		answer.Refused, answer.Error = true, fmt.Sprintf("the repository has %d valid tokens already: revoke some first", ports.MaxAPITokens)
+		answer.Refused, answer.Error = true, fmt.Sprintf("the repository already has %d valid tokens: revoke some first", ports.MaxAPITokens)
 	case errors.Is(err, ports.ErrNotFound) && ask.Revoke != 0:
 		answer.Refused, answer.Error = true, fmt.Sprintf("there is no token %d: run reviewgate token list to see those that exist", ask.Revoke)
 	case errors.Is(err, ports.ErrNotFound):

@@ -12,7 +12,7 @@
 //
 // Precision is about judged pull requests. A rule has one judgement in a pull request, however many
 // findings it has there: wrong if a person dismissed one of them as a false positive, else right if
-// one was fixed or accepted. All else is no judgement. The same holds for an agent, a model, and
+// one was fixed or accepted. Nothing else is a judgement. The same holds for an agent, a model, and
 // whatever else has a row. Blocking and other findings are apart: people must fix the ones, and
 // seldom dismiss the others. A precision with few judgements is hidden.
 //

@@ -158,8 +158,8 @@ func (g *group) row(by By) Row {
 
 func dollars(billionths int64) float64 { return float64(billionths) / 1e9 }
 
-// median returns the middle value, or the mean of the two in the middle, or nil if there are no values. It sorts
-// the values.
+// median returns the middle value, or the mean of the two in the middle, or nil if there are no values.
+// It sorts the values.
 func median(of []int32) *int64 {
 	if len(of) == 0 {
 		return nil
@@ -170,8 +170,8 @@ func median(of []int32) *int64 {
 	return &m
 }
 
-// p90 returns the smallest value that at least nine in ten do not exceed, or nil if there are no values. It sorts
-// the values.
+// p90 returns the smallest value that at least nine in ten do not exceed, or nil if there are no values.
+// It sorts the values.
 func p90(of []int32) *int64 {
 	if len(of) == 0 {
 		return nil

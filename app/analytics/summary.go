@@ -9,7 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies/learning"
 )
 
-// By is what the rows of a table stand for.
+// By is what the rows of a table are about.
 type By string
 
 // The tables.

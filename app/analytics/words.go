@@ -127,7 +127,7 @@ func precisions(blocking, other Precision, say func(Precision) string) (out []st
 	return out
 }
 
-// String is the precision with its interval, and of how many pull requests it is.
+// String is the precision with its interval, and with the number of pull requests behind it.
 func (p Precision) String() string {
 	of := fmt.Sprintf("%d of %s judged", p.Judged, plaintext.Count(p.Shown, "pull request"))
 	if p.Share == nil {
@@ -136,7 +136,7 @@ func (p Precision) String() string {
 	return p.Share.String() + ", " + of
 }
 
-// short is String where the unit is said already.
+// short is String where the unit is already known.
 func (p Precision) short() string {
 	of := fmt.Sprintf("%d of %d", p.Judged, p.Shown)
 	if p.Share == nil {
@@ -152,7 +152,7 @@ func (s Share) String() string {
 
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
-// addressed is how many of the final findings were addressed, or a dash if no finding is final.
+// addressed returns how many of the final findings were addressed, or a dash if no finding is final.
 func (r *Row) addressed() string {
 	if r.AddressedShare == nil {
 		return dash
@@ -182,7 +182,7 @@ func (r *Row) costs() string {
 	return strings.Join(parts, "; ")
 }
 
-// dash stands for what does not exist.
+// dash is shown for a value that does not exist.
 const dash = "–"
 
 // label is the name of a row, or the text shown in its place.

@@ -25,31 +25,31 @@ import (
 // Path is the path of the API, with a trailing slash.
 const Path = "/api/v1/"
 
-// The bounds of a request's time.
+// The time limits of a request.
 const (
 	maxReading   = 10 * time.Second // of the body
 	maxWorking   = 15 * time.Second // of one use of the database or GitHub
-	maxAnswering = time.Minute      // of all, besides a wait
+	maxAnswering = time.Minute      // of the whole request, except for a wait
 )
 
-// ErrSignature means that an answer has no signature, or none that holds.
-var ErrSignature = errors.New("the signature does not hold")
+// ErrSignature means that an answer has no valid signature.
+var ErrSignature = errors.New("the signature is not valid")
 
-// Config is what an API needs. All fields without a default are needed.
+// Config is what an API needs. Fields without a default are required.
 type Config struct {
 	Sessions Sessions
 	Tokens   Tokens
-	// RequestToken returns the token with which the request with an id may be answered. It must
-	// not begin with "rg_".
+	// RequestToken returns the token that an answer to the request with an id may use. It must not
+	// begin with "rg_".
 	RequestToken func(id string) string
-	// Verify checks that the reviewer who was asked by the request with an id signed a body. It
-	// returns what identifies the signature. Its errors are ports.ErrNotFound for an unknown
-	// request, ErrSignature, and others if it could not check.
+	// Verify checks that a body is signed by the reviewer to whom the request with an id was sent. It
+	// returns a key that identifies the signature. The error is ports.ErrNotFound for an unknown
+	// request, ErrSignature for a wrong signature, and another one if it could not check.
 	Verify func(ctx context.Context, id string, h http.Header, body []byte) (signatureKey string, err error)
-	// PublicURL is where agents reach the server, without a trailing slash. It is the audience of
-	// tokens of GitHub Actions; without it none is accepted.
+	// PublicURL is the URL at which agents reach the server, without a trailing slash. It is the
+	// audience of the tokens of GitHub Actions. If it is empty, no such token is accepted.
 	PublicURL string
-	// Issuer issues the tokens of GitHub Actions; without it none is accepted.
+	// Issuer issues the tokens of GitHub Actions. If it is empty, no such token is accepted.
 	Issuer string
 	// Transport reads the issuer's keys. Default http.DefaultTransport.
 	Transport http.RoundTripper
@@ -68,11 +68,11 @@ type API struct {
 	workflows *workflows
 	strangers strangers
 	seen      *lru.Cache[tokenHash, seen]
-	quotaMu   sync.Mutex // held from the look for a quota until it is there
+	quotaMu   sync.Mutex // held while a quota is looked up or added
 	quotas    *lru.Cache[string, *quota]
 	slots     slots
-	bodies    slots // of requests with a token
-	unsigned  slots // bodies whose sender is not known before they are read
+	bodies    slots // for the bodies of requests with a token
+	unsigned  slots // for bodies whose sender is known only after they are read
 	waits     slots
 	drained   chan struct{}
 	drain     sync.Once
@@ -102,7 +102,7 @@ func New(c Config) (*API, error) {
 	return a, nil
 }
 
-// Routes lists the routes of the API, as Observe gets them.
+// Routes lists the routes of the API, as they are passed to Observe.
 func Routes() (routes []string) {
 	for _, e := range new(API).endpoints() {
 		routes = append(routes, e.route())
@@ -135,14 +135,14 @@ func (a *API) Drain() { a.drain.Do(func() { close(a.drained) }) }
 // Waiting returns how many requests wait for a state to settle.
 func (a *API) Waiting() int { return len(a.waits) }
 
-// exchange is a request on its way to its answer.
+// exchange is a request that is being answered.
 type exchange struct {
 	w             http.ResponseWriter
 	r             *http.Request
 	who           principal
 	quota         *quota // of who
-	authenticated bool   // by a token or a signature
-	pull          int    // that the request is about, for the log
+	authenticated bool   // with a token or a signature
+	pull          int    // the number of the pull request, for the log
 	cause         error  // of a failure, for the log
 }
 
@@ -151,14 +151,14 @@ type reply struct {
 	status  int
 	body    []byte // JSON
 	etag    string
-	public  bool // everybody may keep it
+	public  bool // shared caches may keep it
 	problem *Problem
 }
 
-// ok is a reply with a value as JSON.
+// ok returns a reply with a value as JSON.
 func ok(status int, v any) reply {
 	body, err := json.Marshal(v)
-	if err != nil { // no value of the API has what JSON lacks
+	if err != nil { // never: JSON can express every value of the API
 		return reply{problem: failed()}
 	}
 	return reply{status: status, body: append(body, '\n')}
@@ -166,7 +166,7 @@ func ok(status int, v any) reply {
 
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }
 
-// serve answers a request for an endpoint, or for a path that has none.
+// serve answers a request for an endpoint. If e is nil, the path has no endpoint.
 func (a *API) serve(w http.ResponseWriter, r *http.Request, e *endpoint) {
 	begun := a.Now()
 	x := &exchange{w: w, r: r}
@@ -194,14 +194,14 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, e *endpoint) {
 
 func (a *API) route(x *exchange, e *endpoint) reply {
 	if e == nil {
-		return reply{problem: plain(http.StatusNotFound, "The API has no such path. %sopenapi.json lists all of them.", Path)}
+		return reply{problem: plain(http.StatusNotFound, "The API has no such path. %sopenapi.json lists all paths.", Path)}
 	}
 	allow := e.method
 	if e.method == http.MethodGet {
 		allow = "GET, HEAD"
 	}
 	if x.r.Method != e.method && (e.method != http.MethodGet || x.r.Method != http.MethodHead) {
-		p := plain(http.StatusMethodNotAllowed, "This path takes only %s.", allow)
+		p := plain(http.StatusMethodNotAllowed, "This path accepts only %s.", allow)
 		p.allow = allow
 		return reply{problem: p}
 	}
@@ -245,8 +245,8 @@ func (a reply) write(w http.ResponseWriter, r *http.Request) int {
 	return a.status
 }
 
-// matches reports whether a list of entity tags has one: RFC 9110, section 13.1.2. Ours have no
-// commas.
+// matches reports whether lists of entity tags contain one; see RFC 9110, section 13.1.2. Our tags
+// contain no commas.
 func matches(headers []string, etag string) bool {
 	for tag := range strings.SplitSeq(strings.Join(headers, ","), ",") {
 		if tag = strings.TrimSpace(tag); tag == "*" || strings.TrimPrefix(tag, "W/") == etag {
@@ -256,7 +256,7 @@ func matches(headers []string, etag string) bool {
 	return false
 }
 
-// body reads the body of a request, in a slot of those that share a bound.
+// body reads the body of a request, in one of the slots.
 func (x *exchange) body(s slots) ([]byte, *Problem) {
 	const form = "Send the body as application/json, without a Content-Encoding."
 	t, _, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
@@ -273,7 +273,7 @@ func (x *exchange) body(s slots) ([]byte, *Problem) {
 	defer s.give()
 	x.deadline((*http.ResponseController).SetReadDeadline, maxReading)
 	text, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, MaxBody))
-	// The server still listens for the end of the connection.
+	// The server still reads, to notice the end of the connection.
 	x.deadline((*http.ResponseController).SetReadDeadline, maxAnswering)
 	var large *http.MaxBytesError
 	switch {
@@ -289,18 +289,18 @@ func (x *exchange) body(s slots) ([]byte, *Problem) {
 	return text, nil
 }
 
-// deadline sets a deadline of the connection. A writer that has none, as in tests, is left as it is.
+// deadline sets a deadline of the connection. It does nothing if the writer has none, as in tests.
 func (x *exchange) deadline(set func(*http.ResponseController, time.Time) error, d time.Duration) {
 	_ = set(http.NewResponseController(x.w), time.Now().Add(d)) //nolint:errcheck // see above
 }
 
-// document answers with the document of the API.
+// document answers with the OpenAPI document.
 func (a *API) document(*exchange) reply {
 	text := config.OpenAPI()
 	return reply{status: http.StatusOK, body: text, etag: etagOf(text), public: true}
 }
 
-// log writes the request's line. It holds no token and no text of the request but names.
+// log writes the request's line. It contains no token, and no text of the request except names.
 func (a *API) log(x *exchange, route string, status int, took time.Duration) {
 	level := zerolog.InfoLevel
 	switch {
@@ -321,7 +321,7 @@ func (a *API) log(x *exchange, route string, status int, took time.Duration) {
 	line.Err(x.cause).Msg("API request")
 }
 
-// methodOf returns a method for the log, which anybody can choose.
+// methodOf returns the method for the log. Clients can send any method, so only known ones are logged.
 func methodOf(r *http.Request) string {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
@@ -330,7 +330,7 @@ func methodOf(r *http.Request) string {
 	return "other"
 }
 
-// statusURL is where the state of a pull request is read.
+// statusURL returns the URL of the state of a pull request.
 func (a *API) statusURL(t ports.Target) string {
 	return fmt.Sprintf("%s%spulls/%s/%s/%d", a.PublicURL, Path, t.Owner, t.Name, t.Number)
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
-// failing is a body that ends early or late.
+// failing is a body that can't be read.
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
@@ -31,7 +31,7 @@ const (
 	aResult = "/api/v1/results/r-9"
 )
 
-// The handlers give every answer of the document, and send checks that they give no others.
+// The handlers give every answer that the document describes. send checks that they give no others.
 func TestEveryAnswerOfTheDocument(t *testing.T) {
 	t.Parallel()
 	w, workflows := startWorkflows(t)
@@ -83,14 +83,14 @@ func TestEveryAnswerOfTheDocument(t *testing.T) {
 		{415, "application/json", post(events, token, goodEvent, "Content-Type", "text/plain"), nil},
 		{415, "application/json", post(events, token, goodEvent, "Content-Encoding", "gzip"), nil},
 		{422, `"/id"`, post(events, token, `{"id": "a b", "pr": 104, "kind": "milestone", "summary": "Done."}`), nil},
-		{429, "50 events wait", post(events, token, goodEvent), spoken(ports.ErrManyEvents)},
+		{429, "50 events already wait", post(events, token, goodEvent), spoken(ports.ErrManyEvents)},
 		{500, "its log has the reason", post(events, token, goodEvent), spoken(errors.New("secret trouble"))},
 		{503, "GitHub", post(events, token, goodEvent), spoken(&ports.HostError{Kind: ports.HostLimited, Err: errors.New("limit"), RetryAfter: time.Minute})},
 
 		{200, `"settled":true`, request{method: "GET", path: aPull, token: token}, nil},
 		{304, "", request{method: "GET", path: aPull, token: token, header: map[string]string{"If-None-Match": "*"}}, nil},
 		{400, "wait=60s", request{method: "GET", path: aPull + "?weight=3s", token: token}, nil},
-		{401, "typing error", request{method: "GET", path: aPull, token: token[:30]}, nil},
+		{401, "has a typo", request{method: "GET", path: aPull, token: token[:30]}, nil},
 		{403, "not installed", request{method: "GET", path: aPull, token: "WORKFLOW"}, nil},
 		{404, "no such pull request", request{method: "GET", path: "/api/v1/pulls/acme/other/104", token: token}, nil},
 		{405, "GET, HEAD", request{method: "DELETE", path: aPull, token: token}, nil},
@@ -195,8 +195,8 @@ func TestEndpointsOfTheDocument(t *testing.T) {
 	}
 }
 
-// The document's schemas have exactly the fields of the types, and those of an event that the decoder
-// knows.
+// The document's schemas have exactly the fields of the types. The schema of an event has exactly the
+// fields that the decoder knows.
 func TestFieldsOfTheDocument(t *testing.T) {
 	t.Parallel()
 	d := described(t)
@@ -223,8 +223,8 @@ func sameFields(t *testing.T, d *document, name string, fields []string) {
 	}
 }
 
-// The document is written as its kind of OpenAPI demands, as far as tools rely on it: references
-// lead somewhere, operations have ids, and examples fit their schemas.
+// The document follows OpenAPI 3.1 as far as tools rely on it: references lead somewhere, operations
+// have ids, and examples fit their schemas.
 func TestDocumentIsWhole(t *testing.T) {
 	t.Parallel()
 	d := described(t)
@@ -266,7 +266,7 @@ func TestDocumentIsWhole(t *testing.T) {
 	for name := range d.root["components"].(map[string]any)["schemas"].(map[string]any) {
 		d.schema(t, "/components/schemas/"+name)
 	}
-	// The events of the examples are events.
+	// The decoder accepts the example events.
 	event, _ := d.at("components", "schemas", "Event")
 	for _, e := range event["examples"].([]any) {
 		text := jsonOf(t, e)
@@ -319,7 +319,7 @@ func TestHead(t *testing.T) {
 	w.want(w.send(request{method: "HEAD", path: "/api/v1/events"}), http.StatusMethodNotAllowed)
 }
 
-// An API without what it needs does not start.
+// An API does not start without what it needs.
 func TestNewNeedsAll(t *testing.T) {
 	t.Parallel()
 	if _, err := New(Config{Sessions: &fake{}, Tokens: &fake{}}); err == nil {
@@ -327,7 +327,7 @@ func TestNewNeedsAll(t *testing.T) {
 	}
 }
 
-// A request's line in the log has no token and nothing of its body.
+// A request's line in the log contains no token and nothing of its body.
 func TestLog(t *testing.T) {
 	t.Parallel()
 	var routes []string

@@ -14,30 +14,30 @@ import (
 	"github.com/reviewgate/reviewgate/app/sessions"
 )
 
-// trustFor is how long a token that was valid counts as valid without another look. A token that is
-// revoked stops working after this time at most.
+// trustFor is how long a valid token is trusted without another look. A revoked token stops working
+// within this time.
 const trustFor = 5 * time.Second
 
-// principal is who sends a request with a token.
+// principal is the sender of a request with a token.
 type principal struct {
 	repo  ports.Target // without a number
 	agent string
-	pull  int   // the only pull request that the token is about; 0 for any of the repository
-	token int64 // the API token's id; 0 for a token of GitHub Actions
+	pull  int   // the only pull request that the token is for; 0 means any of the repository
+	token int64 // the API token's id; 0 if it is a token of GitHub Actions
 }
 
 // seen is a token that was valid when it was last looked up.
 type seen struct {
 	who     principal
-	until   time.Time // then it is looked up again
-	expires time.Time // zero for never
+	until   time.Time // when it is looked up again
+	expires time.Time // zero means never
 	quota   *quota
 }
 
 type tokenHash = [sha256.Size]byte
 
-// isKnown reports whether a request has a token that was valid before, or that of the request that
-// it answers. This needs neither the database nor the network.
+// isKnown reports whether a request has a token that was valid before, or, if it answers a reviewer's
+// request, the token of that request. This needs neither the database nor the network.
 func (a *API) isKnown(r *http.Request) bool {
 	token, p := bearer(r.Header)
 	if p != nil {
@@ -50,8 +50,8 @@ func (a *API) isKnown(r *http.Request) bool {
 	return ok
 }
 
-// authenticate finds out who sends a request by its token, and uses up one request of its quota. A
-// request that has a quota by now counts as authenticated, even if it is refused.
+// authenticate identifies the sender of a request by its token, and uses up one request of the sender's
+// quota. Once the quota is known, the request counts as authenticated, even if it is refused.
 func (a *API) authenticate(x *exchange) *Problem {
 	token, p := bearer(x.r.Header)
 	if p != nil {
@@ -97,9 +97,9 @@ func (a *API) lookUp(x *exchange, token string, hash tokenHash) (seen, *Problem)
 	case isToken(token):
 		return a.lookUpToken(x, hash)
 	case strings.HasPrefix(token, tokenPrefix):
-		return seen{}, unauthorized("The token is not complete, or has a typing error. Copy all of it.")
+		return seen{}, unauthorized("The token is incomplete or has a typo. Copy all of it.")
 	case !isJWT(token):
-		return seen{}, unauthorized("The token is neither an API token nor one of GitHub Actions. Make one with reviewgate token create.")
+		return seen{}, unauthorized("The token is neither an API token nor one of GitHub Actions. Create an API token with reviewgate token create.")
 	}
 	return a.lookUpWorkflow(x, token)
 }
@@ -113,16 +113,16 @@ func (a *API) lookUpToken(x *exchange, hash tokenHash) (seen, *Problem) {
 	now := a.Now()
 	switch {
 	case p != nil && p.Status == http.StatusNotFound:
-		return seen{}, unauthorized("The token is not known to this server. Make one with reviewgate token create.")
+		return seen{}, unauthorized("The token is not known to this server. Create one with reviewgate token create.")
 	case p != nil:
 		return seen{}, p
 	case !t.RevokedAt.IsZero():
-		return seen{}, unauthorized("The token was revoked. Make a new one with reviewgate token create.")
+		return seen{}, unauthorized("The token was revoked. Create a new one with reviewgate token create.")
 	case !t.ExpiresAt.IsZero() && !now.Before(t.ExpiresAt):
-		return seen{}, unauthorized("The token has expired. Make a new one with reviewgate token create.")
+		return seen{}, unauthorized("The token has expired. Create a new one with reviewgate token create.")
 	}
 	if now.Sub(t.UsedAt) >= time.Hour {
-		// The request does not depend on it.
+		// The request succeeds even if this fails.
 		a.work(x, func(ctx context.Context) error { return a.Tokens.UseToken(ctx, t.ID, now) })
 	}
 	t.Repository.Kind = ports.TargetPull
@@ -168,8 +168,7 @@ func (a *API) lookUpWorkflow(x *exchange, token string) (seen, *Problem) {
 	}, nil
 }
 
-// work does something that uses the database or GitHub, if there is room for it. Errors become
-// problems.
+// work does something that uses the database or GitHub, if a slot is free. Errors become problems.
 func (a *API) work(x *exchange, do func(context.Context) error) *Problem {
 	if !a.slots.take() {
 		return busy()
@@ -184,7 +183,7 @@ func (a *API) work(x *exchange, do func(context.Context) error) *Problem {
 	return a.problemOf(x, err)
 }
 
-// problemOf says what an error of a use case means for the client.
+// problemOf turns an error of a use case into a problem for the client.
 func (a *API) problemOf(x *exchange, err error) *Problem {
 	var host *ports.HostError
 	var wrong *sessions.InvalidError
@@ -196,11 +195,11 @@ func (a *API) problemOf(x *exchange, err error) *Problem {
 	case errors.Is(err, ports.ErrOtherEvent):
 		return kindOther.problem(http.StatusConflict, "Another event has this id: its kind, summary or pull request differs. Send this event with a new id.")
 	case errors.Is(err, ports.ErrManyEvents):
-		return kindMany.problem(http.StatusTooManyRequests, "%d events wait for the next review cycle already. Wait until the cycle that runs is decided, and send the event again.", ports.MaxSessionWaiting).after(time.Minute)
+		return kindMany.problem(http.StatusTooManyRequests, "%d events already wait for the next review cycle. Wait until the running cycle is decided, and send the event again.", ports.MaxSessionWaiting).after(time.Minute)
 	case errors.Is(err, sessions.ErrSecret):
-		return plain(http.StatusUnprocessableEntity, "The event's id or the agent's name looks like a secret. Choose another one, and renew the secret if it is one.")
+		return plain(http.StatusUnprocessableEntity, "The event's id or the agent's name looks like a secret. Choose another one. If it is a secret, replace that, too.")
 	case errors.Is(err, sessions.ErrSwitchedOff):
-		return kindOff.problem(http.StatusConflict, "The repository's config switches reviewgate off, so nobody reviews the pull request. Ask the people who maintain it.")
+		return kindOff.problem(http.StatusConflict, "The repository's config switches reviewgate off, so nobody reviews the pull request. Ask the repository's maintainers.")
 	case errors.As(err, &wrong):
 		return invalid(http.StatusUnprocessableEntity, mistakesOf(wrong.Errors))
 	case errors.As(err, &host) && host.Kind == ports.HostNotFound:

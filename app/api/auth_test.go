@@ -53,7 +53,7 @@ func TestTokenIsASecret(t *testing.T) {
 	}
 }
 
-// A token that is not valid is refused in words that say why, with the header that RFC 9110 demands.
+// A refusal says why a token is not valid, and has the header that RFC 9110 demands.
 func TestTokenIsRefused(t *testing.T) {
 	t.Parallel()
 	clock := &clock{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
@@ -63,8 +63,8 @@ func TestTokenIsRefused(t *testing.T) {
 		"unknown":      {"Bearer " + unknown, "not known to this server"},
 		"revoked":      {"Bearer " + w.newToken(ports.APIToken{ID: 2, Repository: shop, RevokedAt: clock.at.Add(-time.Hour)}), "was revoked"},
 		"expired":      {"Bearer " + w.newToken(ports.APIToken{ID: 3, Repository: shop, ExpiresAt: clock.at}), "has expired"},
-		"cut":          {"Bearer " + w.token[:40], "typing error"},
-		"longer":       {"Bearer " + w.token + "x", "typing error"},
+		"cut":          {"Bearer " + w.token[:40], "has a typo"},
+		"longer":       {"Bearer " + w.token + "x", "has a typo"},
 		"of GitHub":    {"Bearer ghp_abcdefghijklmnop", "neither an API token nor"},
 		"basic":        {"Basic " + base64.StdEncoding.EncodeToString([]byte("x:"+w.token)), "is not \"Bearer TOKEN\""},
 		"no token":     {"Bearer", "is not \"Bearer TOKEN\""},
@@ -81,12 +81,12 @@ func TestTokenIsRefused(t *testing.T) {
 	r.Header.Add("Authorization", "Bearer "+w.token)
 	w.want(w.sendThis(r), http.StatusUnauthorized, "more than one")
 	if len(w.events) != 0 {
-		t.Errorf("spoken %v", w.events)
+		t.Errorf("got the events %v", w.events)
 	}
 	w.want(w.send(request{method: "POST", path: "/api/v1/events", body: goodEvent, header: map[string]string{"Authorization": "bearer  " + w.token}}), http.StatusAccepted)
 }
 
-// A valid token is looked up once in five seconds, so that a revoked one stops working soon. Its use
+// A valid token is looked up at most once in five seconds. So a revoked one stops working soon. Its use
 // is noted once an hour.
 func TestTokenIsRevoked(t *testing.T) {
 	t.Parallel()
@@ -146,8 +146,8 @@ func TestTokensCannotBeRead(t *testing.T) {
 	w.want(w.event(goodEvent), http.StatusAccepted)
 }
 
-// A flood of wrong tokens does not reach the database, for one address, an IPv6 network, or all
-// together. Tokens that were valid before still work, and so do answers with the request's token.
+// A flood of wrong tokens does not reach the database, whether it comes from one address, one IPv6
+// network or many. Tokens that were valid before still work, and answers with the request's token, too.
 func TestStrangersAreLimited(t *testing.T) {
 	t.Parallel()
 	for name, address := range map[string]func(int) string{
@@ -192,8 +192,8 @@ func TestStrangersAreLimited(t *testing.T) {
 	}
 }
 
-// The requests of a token are limited, those that read apart from the others, and the next may come
-// after Retry-After.
+// The requests of a token are limited, with a separate limit for those that read. The next request may
+// come after Retry-After.
 func TestTokenIsLimited(t *testing.T) {
 	t.Parallel()
 	clock := &clock{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
@@ -202,7 +202,7 @@ func TestTokenIsLimited(t *testing.T) {
 		w.want(w.event(goodEvent), http.StatusAccepted)
 	}
 	a := w.event(goodEvent)
-	if w.want(a, http.StatusTooManyRequests, "60 requests of this kind a minute"); a.Header().Get("Retry-After") != "1" {
+	if w.want(a, http.StatusTooManyRequests, "At most 60 requests of this kind a minute"); a.Header().Get("Retry-After") != "1" {
 		t.Errorf("Retry-After %q", a.Header().Get("Retry-After"))
 	}
 	for range readsAtOnce {
@@ -214,13 +214,13 @@ func TestTokenIsLimited(t *testing.T) {
 	w.want(w.event(goodEvent), http.StatusTooManyRequests)
 	other := w.newToken(ports.APIToken{ID: 12, Repository: shop, Agent: "claude"})
 	w.want(w.send(request{method: "POST", path: "/api/v1/events", token: other, body: goodEvent}), http.StatusAccepted)
-	// A token that was refused for its rate is no stranger.
+	// A token that was refused because of its rate does not count as a stranger.
 	if n := w.api.strangers.all.TokensAt(clock.now()); n != strangersAtOnce {
 		t.Errorf("%v requests of strangers are left", n)
 	}
 }
 
-// No header makes a token of what is none.
+// Whatever the header is, bearer returns a well-formed token or a refusal.
 func FuzzBearer(f *testing.F) {
 	token, _ := NewToken()
 	for _, seed := range []string{"Bearer " + token, "bearer  x==", "Basic eDp5", "Bearer", "", "Bearer a b", "Bearer =", "Bearer ey.a.b", "Bearer é"} {

@@ -11,7 +11,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
-// The bounds of a body, and of an event besides those in app/ports.
+// The bounds of a body, and those of an event that are not in app/ports.
 const (
 	MaxBody   = 1 << 20 // bytes
 	maxValues = 2000    // of an event's JSON
@@ -27,12 +27,12 @@ var eventFields = []string{"id", "pr", "kind", "type", "agent", "summary", "file
 type event struct {
 	id      string
 	kind    pipeline.SessionTrigger
-	pull    int    // 0 if it is left out
-	agent   string // empty if it is left out
+	pull    int    // 0 if left out
+	agent   string // empty if left out
 	summary string
 	files   []string
 	focus   []string
-	words   int // 0 if it is left out
+	words   int // 0 if left out
 }
 
 // decodeEvent reads an event. An unknown or repeated field is a mistake.
@@ -74,7 +74,7 @@ type eventReader struct{ *jsontree.Fields }
 func (d eventReader) id(key string) string {
 	v := d.Needed(key)
 	if v != "" && !ports.IsSessionName(v) {
-		d.Refuse(key, key+" is not written as an id", idForm)
+		d.Refuse(key, key+" is not a valid id", idForm)
 	}
 	return v
 }
@@ -95,7 +95,7 @@ func (d eventReader) kind(root *jsontree.Node) pipeline.SessionTrigger {
 	key := "kind"
 	if given(root, "type") {
 		if given(root, "kind") {
-			d.Refuse("type", "kind and type are both there", "keep kind")
+			d.Refuse("type", "both kind and type are given", "keep only kind")
 			return ""
 		}
 		key = "type"
@@ -117,7 +117,7 @@ func (d eventReader) summary() string {
 	return s
 }
 
-// texts reads a list of at most most texts of at most longest characters.
+// texts reads a list of at most `most` texts. Each may have at most `longest` characters.
 func (d eventReader) texts(key, what string, most, longest int) []string {
 	all := d.List(key)
 	if len(all) > most {
@@ -128,14 +128,14 @@ func (d eventReader) texts(key, what string, most, longest int) []string {
 	for _, n := range all {
 		s := n.Text
 		if n.Kind != jsontree.String || s == "" || utf8.RuneCountInString(s) > longest || !ports.IsSessionText(s, false) {
-			d.Add(*n.Error("this is no "+what, fmt.Sprintf("write a string of 1 to %d characters without control characters", longest)))
+			d.Add(*n.Error("this is not a valid "+what, fmt.Sprintf("write a string of 1 to %d characters without control characters", longest)))
 		}
 		out = append(out, s)
 	}
 	return out
 }
 
-// given reports whether a field is there. One that is null counts as left out.
+// given reports whether a field is given. A null counts as left out.
 func given(root *jsontree.Node, key string) bool {
 	n := root.Get(key)
 	return n != nil && n.Kind != jsontree.Null

@@ -71,7 +71,7 @@ func TestDecodeEventRefuses(t *testing.T) {
 		{with("id", ""), "", `"id" is missing; add "id"`},
 		{with("id", `""`), "/id", "id is empty"},
 		{with("id", `"`+strings.Repeat("x", 201)+`"`), "/id", "write 1 to 200 letters, digits and . _ : / @ -"},
-		{with("id", `"a\nb"`), "/id", "not written as an id"},
+		{with("id", `"a\nb"`), "/id", "id is not a valid id"},
 		{with("pr", `0`), "/pr", "pr is 0"},
 		{with("pr", `"104"`), "/pr", "pr is a string, but must be a number"},
 		{with("pr", `1.5`), "/pr", "write a whole number"},
@@ -79,15 +79,15 @@ func TestDecodeEventRefuses(t *testing.T) {
 		{with("kind", ""), "", `"kind" is missing`},
 		{with("kind", `"fallback"`), "/kind", "use milestone, blocker or request_review"},
 		{with("kind", `7`), "/kind", "must be a string"},
-		{with("type", `"milestone"`), "/type", "kind and type are both there; keep kind"},
-		{with("agent", `"a b"`), "/agent", "agent is not written as an id"},
+		{with("type", `"milestone"`), "/type", "both kind and type are given; keep only kind"},
+		{with("agent", `"a b"`), "/agent", "agent is not a valid id"},
 		{with("agent", `""`), "/agent", "agent is empty"},
 		{with("summary", ""), "", `"summary" is missing`},
 		{with("summary", `" "`), "/summary", "summary is empty"},
 		{with("summary", `"`+strings.Repeat("é", ports.MaxSessionSummary+1)+`"`), "/summary", "more than 4000 characters; shorten it"},
 		{with("summary", `"a\u0000b"`), "/summary", "control characters"},
 		{with("files", list(101, "a")), "/files", "more than 100 entries"},
-		{with("files", `["a", ""]`), "/files/1", "this is no file"},
+		{with("files", `["a", ""]`), "/files/1", "this is not a valid file"},
 		{with("files", `["a\nb"]`), "/files/0", "without control characters"},
 		{with("files", list(1, strings.Repeat("x", 501))), "/files/0", "1 to 500 characters"},
 		{with("files", `[7]`), "/files/0", "write a string"},
@@ -127,7 +127,7 @@ func TestDecodeEventAccepts(t *testing.T) {
 	}
 }
 
-// What is accepted is within the bounds and the document's schema, and what is refused has a place.
+// An accepted event is within the bounds, and a refusal lists the mistakes.
 func FuzzDecodeEvent(f *testing.F) {
 	f.Add([]byte(goodEvent))
 	f.Add([]byte(`{"id": "1", "type": "blocker", "summary": "é", "files": ["a"], "focus_areas": [], "max_words": 20, "pr": 1e2}`))

@@ -10,12 +10,12 @@ import (
 // Accepted is the answer to an event.
 type Accepted struct {
 	ID        string `json:"id"`
-	Cycle     int    `json:"cycle"`      // that the event belongs to, or will belong to
+	Cycle     int    `json:"cycle"`      // the cycle that the event belongs to, or will belong to
 	Duplicate bool   `json:"duplicate"`  // the event was stored before
-	StatusURL string `json:"status_url"` // where the state is read; a path if the server knows no URL of itself
+	StatusURL string `json:"status_url"` // where to read the state; only a path if the server has no public URL
 }
 
-// speak takes an event.
+// speak accepts an event.
 func (a *API) speak(x *exchange) reply {
 	if p := a.authenticate(x); p != nil {
 		return reply{problem: p}
@@ -29,11 +29,11 @@ func (a *API) speak(x *exchange) reply {
 		return reply{problem: p}
 	}
 	if e.agent != "" && e.agent != x.who.agent {
-		return reply{problem: kindForbids.problem(http.StatusForbidden, "The token speaks for the agent %s only. Leave agent out, or write that name.", x.who.agent)}
+		return reply{problem: kindForbids.problem(http.StatusForbidden, "The token is for the agent %s only. Leave agent out, or write that name.", x.who.agent)}
 	}
 	if x.who.pull != 0 {
 		if e.pull != 0 && e.pull != x.who.pull {
-			return reply{problem: kindForbids.problem(http.StatusForbidden, "The token is about pull request %d only. Leave pr out, or write that.", x.who.pull)}
+			return reply{problem: kindForbids.problem(http.StatusForbidden, "The token is for pull request %d only. Leave pr out, or write that number.", x.who.pull)}
 		}
 		e.pull = x.who.pull
 	}

@@ -12,28 +12,28 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/lru"
 )
 
-// The rates of requests, each with what may come at once.
+// The rates of requests, each with the number that may arrive at once.
 const (
-	eventsPerMinute, eventsAtOnce       = 60, 30   // POST, of a token
-	readsPerMinute, readsAtOnce         = 300, 60  // GET, of a token
-	strangePerMinute, strangeAtOnce     = 60, 30   // without valid credentials, of an address
-	strangersPerMinute, strangersAtOnce = 600, 300 // the same, of all addresses
+	eventsPerMinute, eventsAtOnce       = 60, 30   // POST, per token
+	readsPerMinute, readsAtOnce         = 300, 60  // GET, per token
+	strangePerMinute, strangeAtOnce     = 60, 30   // without valid credentials, per address
+	strangersPerMinute, strangersAtOnce = 600, 300 // the same, for all addresses
 )
 
-// The numbers of requests at a time.
+// The numbers of concurrent requests.
 const (
 	maxWork   = 32  // that use the database or GitHub
-	maxBodies = 32  // whose bodies are read; of those with a token, and of the others
+	maxBodies = 32  // whose bodies are read, with a token; and as many without
 	maxWaits  = 200 // that wait for a state to settle
-	ownWaits  = 20  // the same, of a token
+	ownWaits  = 20  // the same, per token
 )
 
-// maxKept bounds the tokens, addresses and callers that are remembered, each.
+// maxKept is how many tokens, addresses and callers are remembered, each.
 const maxKept = 10_000
 
 func perMinute(n, atOnce int) *rate.Limiter { return rate.NewLimiter(rate.Limit(n)/60, atOnce) }
 
-// until returns when a limiter has room again, rounded up to seconds; 0 if it has room.
+// until returns how long it takes until a limiter has room, rounded up to seconds; 0 if it has room now.
 func until(l *rate.Limiter, now time.Time) time.Duration {
 	missing := 1 - l.TokensAt(now)
 	if missing <= 0 {
@@ -64,7 +64,7 @@ func (q *quota) take(method string, now time.Time) *Problem {
 	if l.AllowN(now, 1) {
 		return nil
 	}
-	return kindMany.problem(http.StatusTooManyRequests, "There may be %d requests of this kind a minute. Send this one again after the time in Retry-After.", most).after(until(l, now))
+	return kindMany.problem(http.StatusTooManyRequests, "At most %d requests of this kind a minute are allowed. Send this one again after the time in Retry-After.", most).after(until(l, now))
 }
 
 // strangers limits the requests without valid credentials.
@@ -77,11 +77,11 @@ func newStrangers() strangers {
 	return strangers{perMinute(strangersPerMinute, strangersAtOnce), lru.New[netip.Prefix, *rate.Limiter](maxKept, 1)}
 }
 
-// addressOf returns the client's address. An IPv6 client has a whole /64.
+// addressOf returns the client's address. For IPv6, that is the whole /64 network.
 func addressOf(r *http.Request) netip.Prefix {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
-		return netip.Prefix{} // one limit for all whose address is not known
+		return netip.Prefix{} // one limit for all clients with an unknown address
 	}
 	addr, err := netip.ParseAddr(host)
 	if err != nil {
@@ -99,9 +99,9 @@ func addressOf(r *http.Request) netip.Prefix {
 	return prefix
 }
 
-// refuse returns the refusal of a request whose credentials are not known to be valid, or nil. It
-// uses up nothing: charge does that when the request turns out to have no valid ones. Requests at
-// the same time can exceed the limit by maxWork.
+// refuse returns the refusal of a request if there were too many without valid credentials, or nil. It
+// does not count the request: charge does that once the credentials turn out to be wrong. Concurrent
+// requests can exceed the limit by maxWork.
 func (s strangers) refuse(from netip.Prefix, now time.Time) *Problem {
 	wait := until(s.all, now)
 	if l, ok := s.byAddr.Get(from); ok {
@@ -124,7 +124,7 @@ func (s strangers) charge(from netip.Prefix, now time.Time) {
 	s.all.AllowN(now, 1)
 }
 
-// slots lets a number of requests do something at a time.
+// slots limits how many requests do something at the same time.
 type slots chan struct{}
 
 // take takes a slot if one is free.

@@ -25,11 +25,11 @@ import (
 
 // The bounds of a workflow's token, and of reading the keys that verify it.
 const (
-	maxAge     = 10 * time.Minute // since it was issued
+	maxAge     = 10 * time.Minute // since the token was issued
 	maxSkew    = time.Minute      // of the issuer's clock
-	keysWithin = 10 * time.Second // also between two reads of the keys
+	keysWithin = 10 * time.Second // to read the keys, and between two reads
 	maxKeys    = 1 << 20          // bytes
-	// maxVerifying is how many signatures are checked at the same time. Checking one may wait for
+	// maxVerifying is how many signatures are checked at the same time. A check may wait for
 	// the keys.
 	maxVerifying = 16
 )
@@ -39,7 +39,7 @@ const (
 type workflows struct {
 	issuer, audience string // if one is empty, no token is accepted
 	client           *http.Client
-	slots            slots // of those whose signature is checked
+	slots            slots // for tokens whose signature is being checked
 	// reading lets one request at a time read the issuer's configuration, which says where the
 	// keys are. keys is nil before that.
 	reading chan struct{}
@@ -61,7 +61,7 @@ func newWorkflows(issuer, audience string, transport http.RoundTripper, now func
 	return w
 }
 
-// claims are what a workflow's token says, checked.
+// claims are the checked claims of a workflow's token.
 type claims struct {
 	repoID      int64
 	owner, name string
@@ -70,7 +70,7 @@ type claims struct {
 	expires     time.Time
 }
 
-// tokenClaims are the claims that are read.
+// tokenClaims are the claims to read from a token.
 type tokenClaims struct {
 	Issuer       string   `json:"iss"`
 	Audience     audience `json:"aud"`
@@ -85,7 +85,7 @@ type tokenClaims struct {
 	WorkflowRef  string   `json:"workflow_ref"`
 }
 
-// audience is one text or several.
+// audience is a claim that is one text or a list of them.
 type audience []string
 
 func (a *audience) UnmarshalJSON(text []byte) error {
@@ -125,7 +125,7 @@ func (w *workflows) verify(ctx context.Context, token string, now time.Time) (cl
 	case errors.Is(err, errNoKeys):
 		return claims{}, kindLater.problem(http.StatusServiceUnavailable, "The key that signed the token is not known, and the keys of GitHub Actions can't be read now. Send the request again after the time in Retry-After.").after(keysWithin)
 	}
-	return claims{}, unauthorized("The token's signature does not hold. Request a new token, and send all of it.")
+	return claims{}, unauthorized("The token's signature is not valid. Request a new token, and send all of it.")
 }
 
 // errNoKeys means that the keys could not be read, or were read so recently that they are not read
@@ -148,7 +148,7 @@ func (w *workflows) checkSignature(ctx context.Context, token string, now time.T
 	return nil
 }
 
-// keeper keeps the error of a key set, of which the verifier keeps only the words.
+// keeper keeps the error of a key set, because the verifier passes on only its text.
 type keeper struct {
 	keys oidc.KeySet
 	err  error
@@ -159,7 +159,7 @@ func (k *keeper) VerifySignature(ctx context.Context, token string) (payload []b
 	return payload, k.err
 }
 
-// check checks all of a token but its signature.
+// check checks everything about a token except its signature.
 func (w *workflows) check(token string, now time.Time) (claims, *Problem) {
 	parts := strings.Split(token, ".")
 	var head struct {
@@ -168,14 +168,14 @@ func (w *workflows) check(token string, now time.Time) (claims, *Problem) {
 	}
 	var t tokenClaims
 	if len(parts) != 3 || !decodePart(parts[0], &head) || !decodePart(parts[1], &t) {
-		return claims{}, unauthorized("The token is no JSON Web Token of GitHub Actions. Send all of it.")
+		return claims{}, unauthorized("The token is not a JSON Web Token of GitHub Actions. Send all of it.")
 	}
 	at := func(seconds float64) time.Time { return time.Unix(int64(max(0, min(seconds, 1<<40))), 0) }
 	switch {
 	case head.Algorithm != oidc.RS256 || head.Key == "":
 		return claims{}, unauthorized("The token is not signed with RS256 by a named key. Use one that GitHub Actions issued.")
 	case t.Issuer != w.issuer:
-		return claims{}, unauthorized("The token has another issuer than %s. Use one that GitHub Actions issued.", w.issuer)
+		return claims{}, unauthorized("The token's issuer is not %s. Use one that GitHub Actions issued.", w.issuer)
 	case !slices.Contains(t.Audience, w.audience):
 		return claims{}, unauthorized("The token is for another audience. Request one for the audience %s.", w.audience)
 	case at(t.Expires).Before(now):
@@ -228,7 +228,7 @@ func decodePart(part string, into any) bool {
 	return err == nil && json.Unmarshal(text, into) == nil
 }
 
-// keySet returns the issuer's keys. It reads where they are once.
+// keySet returns the issuer's keys. It looks up their address only once.
 func (w *workflows) keySet(ctx context.Context) (*oidc.RemoteKeySet, error) {
 	if keys := w.keys.Load(); keys != nil {
 		return keys, nil
@@ -242,7 +242,7 @@ func (w *workflows) keySet(ctx context.Context) (*oidc.RemoteKeySet, error) {
 	if keys := w.keys.Load(); keys != nil {
 		return keys, nil
 	}
-	ctx = oidc.ClientContext(context.WithoutCancel(ctx), w.client) // others need it if this client goes
+	ctx = oidc.ClientContext(context.WithoutCancel(ctx), w.client) // others need the keys even if this client leaves
 	provider, err := oidc.NewProvider(ctx, w.issuer)
 	if err != nil {
 		return nil, err
@@ -258,8 +258,8 @@ func (w *workflows) keySet(ctx context.Context) (*oidc.RemoteKeySet, error) {
 	return keys, nil
 }
 
-// spaced reads each URL at most once in keysWithin, whatever keys tokens name, and whole or not at
-// all.
+// spaced reads each URL at most once in keysWithin, whatever keys the tokens name. An answer that it
+// can't read to the end is an error.
 type spaced struct {
 	next http.RoundTripper
 	now  func() time.Time

@@ -22,7 +22,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// keyPair makes the keys of the tests once: that is slow.
+// keyPair makes the keys of the tests once, because that is slow.
 var keyPair = sync.OnceValue(func() [2]*rsa.PrivateKey {
 	var out [2]*rsa.PrivateKey
 	for i := range out {
@@ -87,17 +87,17 @@ func (i *issuer) change(f func()) {
 	f()
 }
 
-// read tells how often the keys were read.
+// read returns how often the keys were read.
 func (i *issuer) read() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.reads["/.well-known/jwks"]
 }
 
-// set is what a test changes of a good token.
+// set is what a test changes in a good token.
 type set map[string]any
 
-// workflow makes the token of a workflow, with claims and, as "header NAME", header fields changed.
+// workflow makes a workflow's token, with changes to its claims and, as "header NAME", its header.
 func (i *issuer) workflow(t *testing.T, change set) string {
 	t.Helper()
 	now := i.now().Unix()
@@ -151,8 +151,8 @@ func (w *world) workflow(token, body string) *httptest.ResponseRecorder {
 	return w.send(request{method: "POST", path: "/api/v1/events", token: token, body: body})
 }
 
-// A workflow that runs on pull_request speaks about that pull request, as its path, without a token
-// of ours.
+// A workflow that runs on pull_request can report events about that pull request without one of our
+// tokens. Its path is the agent's name.
 func TestWorkflow(t *testing.T) {
 	t.Parallel()
 	w, i := startWorkflows(t)
@@ -162,8 +162,8 @@ func TestWorkflow(t *testing.T) {
 	if e := w.events[1]; len(w.events) != 2 || e.Agent != ".github/workflows/agent.yml" || e.Target.Number != 104 || e.Target.RepoID != 70 || e.Target.Installation != 7 {
 		t.Errorf("%+v", w.events)
 	}
-	w.want(w.workflow(token, goodEvent[:len(goodEvent)-1]+`, "agent": "claude"}`), http.StatusForbidden, "speaks for the agent .github/workflows/agent.yml only")
-	w.want(w.workflow(token, `{"id": "m-1", "pr": 105, "kind": "milestone", "summary": "Done."}`), http.StatusForbidden, "about pull request 104 only")
+	w.want(w.workflow(token, goodEvent[:len(goodEvent)-1]+`, "agent": "claude"}`), http.StatusForbidden, "for the agent .github/workflows/agent.yml only")
+	w.want(w.workflow(token, `{"id": "m-1", "pr": 105, "kind": "milestone", "summary": "Done."}`), http.StatusForbidden, "for pull request 104 only")
 	w.want(w.send(request{method: "GET", path: aPull, token: token}), http.StatusOK)
 	w.want(w.send(request{method: "GET", path: "/api/v1/pulls/acme/shop/105", token: token}), http.StatusNotFound)
 	w.want(w.send(request{method: "POST", path: aResult, token: token, body: "{}"}), http.StatusForbidden, "Tokens of agents")
@@ -182,40 +182,40 @@ func TestWorkflowIsRefused(t *testing.T) {
 		status int
 		words  string
 	}{
-		"audience":            {set{"aud": "https://elsewhere.test"}, 401, "for the audience https://gate.test"},
-		"no audience":         {set{"aud": nil}, 401, "audience"},
-		"audience of numbers": {set{"aud": []int{1}}, 401, "no JSON Web Token"},
-		"issuer":              {set{"iss": "https://token.actions.githubusercontent.com.evil.test"}, 401, "another issuer"},
-		"no issuer":           {set{"iss": nil}, 401, "another issuer"},
-		"expired":             {set{"exp": now - 1}, 401, "has expired"},
-		"no expiry":           {set{"exp": nil}, 401, "has expired"},
-		"infinite expiry":     {set{"exp": "never"}, 401, "no JSON Web Token"},
-		"not yet valid":       {set{"nbf": now + 120}, 401, "not valid yet"},
-		"of the future":       {set{"iat": now + 120}, 401, "not valid yet"},
-		"old":                 {set{"iat": now - 660}, 401, "older than 10 minutes"},
-		"no time":             {set{"iat": nil}, 401, "older than 10 minutes"},
-		"no subject":          {set{"sub": nil}, 401, "no subject"},
-		"alg none":            {set{"method": jwt.SigningMethodNone, "key": jwt.UnsafeAllowNoneSignatureType}, 401, "RS256"},
-		"alg HS256":           {set{"method": jwt.SigningMethodHS256, "key": keyPair()[0].N.Bytes()}, 401, "RS256"},
-		"alg RS384":           {set{"method": jwt.SigningMethodRS384}, 401, "RS256"},
-		"no kid":              {set{"header kid": nil}, 401, "named key"},
-		"pull_request_target": {set{"event_name": "pull_request_target"}, 403, "runs on pull_request"},
-		"workflow_run":        {set{"event_name": "workflow_run"}, 403, "runs on pull_request"},
-		"push":                {set{"event_name": "push", "ref": "refs/heads/main"}, 403, "runs on pull_request"},
-		"no event":            {set{"event_name": nil}, 403, "runs on pull_request"},
-		"ref of a branch":     {set{"ref": "refs/heads/main"}, 403, "names no pull request"},
-		"ref of a head":       {set{"ref": "refs/pull/104/head"}, 403, "names no pull request"},
-		"ref with a zero":     {set{"ref": "refs/pull/0104/merge"}, 403, "names no pull request"},
-		"large ref":           {set{"ref": "refs/pull/9999999999/merge"}, 403, "names no pull request"},
-		"ref and more":        {set{"ref": "refs/pull/104/merge\nx"}, 403, "names no pull request"},
-		"no repository_id":    {set{"repository_id": nil}, 403, "no repository_id"},
-		"repository_id of 0":  {set{"repository_id": "0"}, 403, "no repository_id"},
-		"numeric id":          {set{"repository_id": 70}, 401, "no JSON Web Token"},
-		"repository":          {set{"repository": "acme/../shop"}, 403, "no repository"},
-		"another's workflow":  {set{"workflow_ref": "evil/shop/.github/workflows/agent.yml@refs/heads/main"}, 403, "workflow's path"},
-		"no workflow":         {set{"workflow_ref": nil}, 403, "workflow's path"},
-		"no workflow's path":  {set{"workflow_ref": "acme/shop/agent.yml@x"}, 403, "workflow's path"},
-		"workflow's space":    {set{"workflow_ref": "acme/shop/.github/workflows/an agent.yml@x"}, 403, "workflow's path"},
+		"audience":              {set{"aud": "https://elsewhere.test"}, 401, "for the audience https://gate.test"},
+		"no audience":           {set{"aud": nil}, 401, "audience"},
+		"audience of numbers":   {set{"aud": []int{1}}, 401, "not a JSON Web Token"},
+		"issuer":                {set{"iss": "https://token.actions.githubusercontent.com.evil.test"}, 401, "issuer is not"},
+		"no issuer":             {set{"iss": nil}, 401, "issuer is not"},
+		"expired":               {set{"exp": now - 1}, 401, "has expired"},
+		"no expiry":             {set{"exp": nil}, 401, "has expired"},
+		"infinite expiry":       {set{"exp": "never"}, 401, "not a JSON Web Token"},
+		"not yet valid":         {set{"nbf": now + 120}, 401, "not valid yet"},
+		"of the future":         {set{"iat": now + 120}, 401, "not valid yet"},
+		"old":                   {set{"iat": now - 660}, 401, "older than 10 minutes"},
+		"no time":               {set{"iat": nil}, 401, "older than 10 minutes"},
+		"no subject":            {set{"sub": nil}, 401, "no subject"},
+		"alg none":              {set{"method": jwt.SigningMethodNone, "key": jwt.UnsafeAllowNoneSignatureType}, 401, "RS256"},
+		"alg HS256":             {set{"method": jwt.SigningMethodHS256, "key": keyPair()[0].N.Bytes()}, 401, "RS256"},
+		"alg RS384":             {set{"method": jwt.SigningMethodRS384}, 401, "RS256"},
+		"no kid":                {set{"header kid": nil}, 401, "named key"},
+		"pull_request_target":   {set{"event_name": "pull_request_target"}, 403, "runs on pull_request"},
+		"workflow_run":          {set{"event_name": "workflow_run"}, 403, "runs on pull_request"},
+		"push":                  {set{"event_name": "push", "ref": "refs/heads/main"}, 403, "runs on pull_request"},
+		"no event":              {set{"event_name": nil}, 403, "runs on pull_request"},
+		"ref of a branch":       {set{"ref": "refs/heads/main"}, 403, "names no pull request"},
+		"ref of a head":         {set{"ref": "refs/pull/104/head"}, 403, "names no pull request"},
+		"ref with a zero":       {set{"ref": "refs/pull/0104/merge"}, 403, "names no pull request"},
+		"large ref":             {set{"ref": "refs/pull/9999999999/merge"}, 403, "names no pull request"},
+		"ref and more":          {set{"ref": "refs/pull/104/merge\nx"}, 403, "names no pull request"},
+		"no repository_id":      {set{"repository_id": nil}, 403, "no repository_id"},
+		"repository_id of 0":    {set{"repository_id": "0"}, 403, "no repository_id"},
+		"numeric id":            {set{"repository_id": 70}, 401, "not a JSON Web Token"},
+		"repository":            {set{"repository": "acme/../shop"}, 403, "no repository"},
+		"of another repository": {set{"workflow_ref": "evil/shop/.github/workflows/agent.yml@refs/heads/main"}, 403, "workflow's path"},
+		"no workflow":           {set{"workflow_ref": nil}, 403, "workflow's path"},
+		"not in workflows":      {set{"workflow_ref": "acme/shop/agent.yml@x"}, 403, "workflow's path"},
+		"workflow's space":      {set{"workflow_ref": "acme/shop/.github/workflows/an agent.yml@x"}, 403, "workflow's path"},
 	} {
 		w, i := startWorkflows(t)
 		w.Run(name, func(t *testing.T) {
@@ -223,7 +223,7 @@ func TestWorkflowIsRefused(t *testing.T) {
 			token := i.workflow(t, one.change)
 			w.want(w.workflow(token, aWorkflowsEvent), one.status, one.words)
 			if len(i.reads) != 0 || len(w.events) != 0 {
-				t.Errorf("read %v, spoken %v", i.reads, w.events)
+				t.Errorf("read %v, got the events %v", i.reads, w.events)
 			}
 		})
 	}
@@ -240,18 +240,18 @@ func TestWorkflowIsNotTrusted(t *testing.T) {
 		status int
 		words  string
 	}{
-		"another key":     {change: set{"key": keyPair()[1]}, status: 401, words: "signature does not hold"},
-		"an unknown key":  {change: set{"key": keyPair()[1], "header kid": "two"}, status: 401, words: "signature does not hold"},
-		"no signature":    {mangle: func(s string) string { return s[:strings.LastIndex(s, ".")+1] }, status: 401, words: "signature does not hold"},
-		"a cut signature": {mangle: func(s string) string { return s[:len(s)-4] }, status: 401, words: "signature does not hold"},
-		"another payload": {mangle: otherPayload, status: 401, words: "signature does not hold"},
+		"another key":     {change: set{"key": keyPair()[1]}, status: 401, words: "signature is not valid"},
+		"an unknown key":  {change: set{"key": keyPair()[1], "header kid": "two"}, status: 401, words: "signature is not valid"},
+		"no signature":    {mangle: func(s string) string { return s[:strings.LastIndex(s, ".")+1] }, status: 401, words: "signature is not valid"},
+		"a cut signature": {mangle: func(s string) string { return s[:len(s)-4] }, status: 401, words: "signature is not valid"},
+		"another payload": {mangle: otherPayload, status: 401, words: "signature is not valid"},
 		"not installed":   {change: set{"repository": "acme/other", "workflow_ref": "acme/other/.github/workflows/agent.yml@x"}, status: 403, words: "not installed"},
-		"another's name":  {change: set{"repository_id": "71"}, status: 403, words: "not installed"},
+		"another name":    {change: set{"repository_id": "71"}, status: 403, words: "not installed"},
 		"recreated":       {repo: func(string, string) (ports.Target, error) { return other, nil }, status: 403, words: "not installed"},
 		"GitHub is down": {repo: func(string, string) (ports.Target, error) {
 			return other, &ports.HostError{Kind: ports.HostTransient, Err: errors.New("x")}
 		}, status: 503, words: "GitHub"},
-		"not even a token":  {mangle: func(string) string { return "eyJ.e30.x" }, status: 401, words: "no JSON Web Token"},
+		"not even a token":  {mangle: func(string) string { return "eyJ.e30.x" }, status: 401, words: "not a JSON Web Token"},
 		"two parts":         {mangle: func(string) string { return "eyJ.e30" }, status: 401, words: "neither an API token"},
 		"too large a token": {mangle: func(s string) string { return s + strings.Repeat("A", maxBearer) }, status: 401, words: "more than 16384 bytes"},
 	} {
@@ -264,7 +264,7 @@ func TestWorkflowIsNotTrusted(t *testing.T) {
 			}
 			w.want(w.workflow(token, aWorkflowsEvent), one.status, one.words)
 			if len(w.events) != 0 {
-				t.Errorf("spoken %v", w.events)
+				t.Errorf("got the events %v", w.events)
 			}
 		})
 	}
@@ -281,7 +281,7 @@ func otherPayload(token string) string {
 	return strings.Join(parts, ".")
 }
 
-// A server that does not know its own URL, or trusts no issuer, accepts no token of a workflow.
+// A server that does not know its own URL, or trusts no issuer, accepts no workflow's token.
 func TestWorkflowNeedsAnAudience(t *testing.T) {
 	t.Parallel()
 	i := newIssuer(t)
@@ -291,8 +291,8 @@ func TestWorkflowNeedsAnAudience(t *testing.T) {
 	w.want(w.workflow(i.workflow(t, set{"iss": ""}), aWorkflowsEvent), http.StatusUnauthorized, "accepts no tokens of GitHub Actions")
 }
 
-// settles sends an event until it is answered with a status. go-oidc may give a request the outcome
-// of the read of keys before it, if that has only just ended.
+// settles sends an event until it is answered with a status. go-oidc may give a request the result of an
+// earlier read of the keys that has only just ended.
 func (w *world) settles(token string, status int, words string) {
 	w.Helper()
 	a := w.workflow(token, aWorkflowsEvent)
@@ -306,8 +306,8 @@ func (w *world) settles(token string, status int, words string) {
 	w.want(a, status, words)
 }
 
-// When the issuer rotates its keys, a new one is read, but not more than once in ten seconds,
-// whatever keys tokens name.
+// When the issuer rotates its keys, the new ones are read, but at most once in ten seconds, whatever
+// keys the tokens name.
 func TestKeysRotate(t *testing.T) {
 	t.Parallel()
 	w, i := startWorkflows(t)
@@ -325,13 +325,13 @@ func TestKeysRotate(t *testing.T) {
 		t.Errorf("the keys were read %d times", n)
 	}
 	i.pass(time.Minute)
-	w.settles(i.workflow(t, nil), http.StatusUnauthorized, "signature does not hold")
+	w.settles(i.workflow(t, nil), http.StatusUnauthorized, "signature is not valid")
 	if n := i.read(); n != 3 {
 		t.Errorf("the keys were read %d times", n)
 	}
 }
 
-// While the issuer fails, tokens can't be checked, and a later try works.
+// While the issuer fails, tokens can't be checked. A later try works.
 func TestKeysCannotBeRead(t *testing.T) {
 	t.Parallel()
 	const config, keys = "/.well-known/openid-configuration", "/.well-known/jwks"
@@ -401,7 +401,7 @@ func TestManySignatures(t *testing.T) {
 	w.want(w.event(goodEvent), http.StatusAccepted)
 }
 
-// No claims make a token trusted without its signature, and none make the check fail otherwise.
+// Whatever the claims are, check refuses them with 401 or 403, or returns claims that are valid.
 func FuzzClaims(f *testing.F) {
 	good := map[string]any{
 		"iss": "https://issuer.test", "aud": "https://gate.test", "sub": "x", "iat": 1000, "nbf": 1000, "exp": 1300, "repository": "acme/shop", "repository_id": "70",

@@ -10,23 +10,23 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
-// Problem is an answer that is no success, as RFC 9457 describes it.
+// Problem is the answer to a request that failed, in the form of RFC 9457.
 type Problem struct {
 	Type   string `json:"type"`  // a URI with an explanation, or about:blank
 	Title  string `json:"title"` // the same for every problem of the type
 	Status int    `json:"status"`
 	Detail string `json:"detail"` // what is wrong here, and what to do about it
-	// Errors has the place of each mistake in the request's body.
+	// Errors lists the mistakes in the request's body, each with its place.
 	Errors []Mistake `json:"errors,omitempty"`
 
-	retryAfter time.Duration // 0 for no header
+	retryAfter time.Duration // 0 means no header
 	allow      string        // the methods of the path
 	challenge  string        // for WWW-Authenticate
 }
 
 // Mistake is a mistake in the body of a request.
 type Mistake struct {
-	Pointer string `json:"pointer"` // a JSON Pointer; empty for the whole body
+	Pointer string `json:"pointer"` // a JSON Pointer; empty means the whole body
 	Detail  string `json:"detail"`
 }
 
@@ -56,7 +56,7 @@ func (k kind) problem(status int, detail string, args ...any) *Problem {
 	return &Problem{Type: docs + k.anchor, Title: k.title, Status: status, Detail: fmt.Sprintf(detail, args...)}
 }
 
-// plain is a problem that its status explains.
+// plain returns a problem that its status explains.
 func plain(status int, detail string, args ...any) *Problem {
 	return &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: fmt.Sprintf(detail, args...)}
 }
@@ -66,38 +66,38 @@ func (p *Problem) after(d time.Duration) *Problem {
 	return p
 }
 
-// unauthorized is a refusal for want of a valid token.
+// unauthorized returns the refusal of a request without a valid token.
 func unauthorized(detail string, args ...any) *Problem {
 	p := kindToken.problem(http.StatusUnauthorized, detail, args...)
 	p.challenge = `Bearer realm="reviewgate"`
 	return p
 }
 
-// Why a request gets no further, in the same words wherever that is found out.
+// Problems that occur in several places, so that all of these use the same words.
 func noPull() *Problem {
 	return plain(http.StatusNotFound, "The token's repository has no such pull request, or the App can't read it. Check the owner, the name and the number.")
 }
 
 func busy() *Problem {
-	return kindLater.problem(http.StatusServiceUnavailable, "The server answers as many requests as it can at a time. Send this one again.").after(time.Second)
+	return kindLater.problem(http.StatusServiceUnavailable, "The server is already answering as many requests as it can at a time. Send this one again.").after(time.Second)
 }
 
 func failed() *Problem {
 	return plain(http.StatusInternalServerError, "The server could not do this, and its log has the reason. Send the same request again later; that is safe.")
 }
 
-// The most mistakes that an answer lists, and the length of each, in characters.
+// An answer lists at most maxMistakes, each with at most maxMistake characters.
 const (
 	maxMistakes = 20
 	maxMistake  = 300
 )
 
-// mistakesOf lists errors in a body for its sender.
+// mistakesOf lists the errors in a body for its sender.
 func mistakesOf(wrong []jsontree.Error) []Mistake {
 	var out []Mistake
 	for _, e := range wrong[:min(len(wrong), maxMistakes)] {
 		detail := fmt.Sprintf("line %d, column %d: %s; %s", e.Line, e.Column, e.Problem, e.Remedy)
-		if e.Pointer == "" || strings.HasPrefix(e.Problem, "the file") { // the parser speaks of files
+		if e.Pointer == "" || strings.HasPrefix(e.Problem, "the file") { // the parser calls it a file
 			detail = strings.ReplaceAll(detail, "the file", "the body")
 		}
 		out = append(out, Mistake{
@@ -108,12 +108,12 @@ func mistakesOf(wrong []jsontree.Error) []Mistake {
 	return out
 }
 
-// invalid is a refusal of a body. Its status is 400 if the body is not JSON, and 422 if it does not
-// say what it must.
+// invalid returns the refusal of a body. The status is 400 if the body is not JSON, and 422 if its
+// content is wrong.
 func invalid(status int, mistakes []Mistake) *Problem {
-	p := kindBody.problem(status, "The body has %s. Fix what errors lists, and send it again.", plaintext.Count(len(mistakes), "mistake"))
+	p := kindBody.problem(status, "The body has %s. Fix the mistakes that errors lists, and send it again.", plaintext.Count(len(mistakes), "mistake"))
 	if len(mistakes) == maxMistakes {
-		p.Detail = fmt.Sprintf("The body has %d mistakes or more. Fix what errors lists, and send it again.", maxMistakes)
+		p.Detail = fmt.Sprintf("The body has %d mistakes or more. Fix the mistakes that errors lists, and send it again.", maxMistakes)
 	}
 	p.Errors = mistakes
 	return p

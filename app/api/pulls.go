@@ -16,7 +16,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/sessions"
 )
 
-// The bounds of a wait, and how often the state is read in it.
+// The bounds of a wait, and the time between two looks at the state.
 const (
 	minWait, maxWait = time.Second, time.Minute
 	pollEvery        = time.Second
@@ -27,12 +27,12 @@ var (
 	nameForm  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
 )
 
-// isRepository reports whether GitHub allows the names.
+// isRepository reports whether GitHub allows an owner and a repository with these names.
 func isRepository(owner, name string) bool {
 	return ownerForm.MatchString(owner) && nameForm.MatchString(name) && name != "." && name != ".."
 }
 
-// numberOf reads the number of a pull request; 0 if it is none.
+// numberOf reads the number of a pull request. It returns 0 if the text is not such a number.
 func numberOf(s string) int {
 	n, err := strconv.ParseInt(s, 10, 32)
 	if err != nil || n <= 0 || s != strconv.FormatInt(n, 10) {
@@ -41,12 +41,12 @@ func numberOf(s string) int {
 	return int(n)
 }
 
-// waitOf reads the parameter wait; 0 if there is none.
+// waitOf reads the parameter wait. It returns 0 if there is none.
 func waitOf(q string) (time.Duration, *Problem) {
 	values, err := url.ParseQuery(q)
 	wait, given := values["wait"]
 	if err != nil || len(values) > 1 || len(values) == 1 && !given || len(wait) > 1 {
-		return 0, plain(http.StatusBadRequest, "The query is not usable. Its only parameter is wait, such as wait=60s.")
+		return 0, plain(http.StatusBadRequest, "The query is not valid. Its only parameter is wait, such as wait=60s.")
 	}
 	if !given {
 		return 0, nil
@@ -55,12 +55,12 @@ func waitOf(q string) (time.Duration, *Problem) {
 	n := numberOf(digits)
 	d := time.Duration(n) * time.Second
 	if !ok || n > int(maxWait/time.Second) || d < minWait {
-		return 0, plain(http.StatusBadRequest, "wait is not a time. Write seconds from 1s to %ds, such as wait=30s.", int(maxWait.Seconds()))
+		return 0, plain(http.StatusBadRequest, "wait is not valid. Write 1s to %ds, such as wait=30s.", int(maxWait.Seconds()))
 	}
 	return d, nil
 }
 
-// state answers with the state of a pull request, once it is settled or the time of wait is over.
+// state answers with the state of a pull request, once it is settled or the wait is over.
 func (a *API) state(x *exchange) reply {
 	if p := a.authenticate(x); p != nil {
 		return reply{problem: p}
@@ -85,8 +85,8 @@ func (a *API) state(x *exchange) reply {
 	return answer
 }
 
-// pullOf returns the pull request of the path, if it is the token's. Otherwise the answer is that
-// of a pull request that does not exist.
+// pullOf returns the pull request in the path. If the token is not for it, the problem is the same as
+// for a pull request that does not exist.
 func (a *API) pullOf(x *exchange) (ports.Target, *Problem) {
 	owner, name, number := x.r.PathValue("owner"), x.r.PathValue("repo"), numberOf(x.r.PathValue("number"))
 	t := x.who.repo
@@ -112,7 +112,7 @@ func (a *API) pullOf(x *exchange) (ports.Target, *Problem) {
 	return t, nil
 }
 
-// settled reads the state until it is settled, for the time of wait.
+// settled reads the state until it is settled, but not longer than wait.
 func (a *API) settled(x *exchange, t ports.Target, wait time.Duration) (s sessions.State, p *Problem) {
 	read := func() *Problem {
 		return a.work(x, func(ctx context.Context) (err error) {
@@ -172,7 +172,7 @@ func (a *API) settled(x *exchange, t ports.Target, wait time.Duration) (s sessio
 }
 
 func manyWaits(whose string, most int) *Problem {
-	return kindMany.problem(http.StatusTooManyRequests, "%d requests %s wait for a state already. Send this one later, or without wait.", most, whose).after(5 * time.Second)
+	return kindMany.problem(http.StatusTooManyRequests, "%d requests %s already wait for a state. Send this one later, or without wait.", most, whose).after(5 * time.Second)
 }
 
 // etagOf returns the entity tag of a body.

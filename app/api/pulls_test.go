@@ -14,8 +14,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/sessions"
 )
 
-// A token reads the pull requests of its repository, in any case of the name, and no others. The
-// answer for others is that for what does not exist.
+// A token reads the pull requests of its repository, in any case of the name, and no others. For others,
+// the answer is the same as for one that does not exist.
 func TestState(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -49,7 +49,7 @@ func TestState(t *testing.T) {
 	w.want(get("acme/shop/1"), http.StatusOK, `"rule":null,"decided_sha":"","decided_cycle":0,"action":"","flagged":false`, `"cycle":null`, `"findings":[]`)
 }
 
-// After its repository was renamed, a token reads it by the new name.
+// After a repository was renamed, its tokens work with the new name.
 func TestRenamedRepository(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -109,7 +109,7 @@ func FuzzWait(f *testing.F) {
 	})
 }
 
-// settling is a state that is settled from the given read on.
+// settling returns a state that is settled from the given read on.
 func settling(after int64) func(context.Context, ports.Target) (sessions.State, error) {
 	var n atomic.Int64
 	return func(_ context.Context, t ports.Target) (sessions.State, error) {
@@ -119,7 +119,7 @@ func settling(after int64) func(context.Context, ports.Target) (sessions.State, 
 	}
 }
 
-// waiting sends a request that waits. The API is not called from other goroutines at that time.
+// waiting sends a request that waits. No other goroutine calls the API at that time.
 func (w *world) waiting(wait string) *httptest.ResponseRecorder {
 	w.Helper()
 	return w.send(request{method: "GET", path: aPull + "?wait=" + wait, token: w.token})
@@ -142,7 +142,7 @@ func TestWait(t *testing.T) {
 		if w.want(w.waiting("10s"), http.StatusOK, `"settled":false`); time.Since(begun) != 13*time.Second {
 			t.Errorf("it took %s", time.Since(begun))
 		}
-		// A failure ends the wait, but not one that passes.
+		// A lasting failure ends the wait; a temporary one does not.
 		n := 0
 		w.state = func(ctx context.Context, t ports.Target) (sessions.State, error) {
 			if n++; n == 2 {
@@ -164,7 +164,7 @@ func TestWait(t *testing.T) {
 	})
 }
 
-// A wait ends when the server drains, and when the client goes.
+// A wait ends when the server drains, and when the client leaves.
 func TestWaitEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := start(t)
@@ -186,7 +186,7 @@ func TestWaitEnds(t *testing.T) {
 	})
 }
 
-// Waits leave the room of the requests that work, and there are not too many of one token and of all.
+// Waits take no slots from requests that work. Their number is limited, per token and in total.
 func TestManyWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := start(t)
@@ -220,7 +220,7 @@ func TestManyWaits(t *testing.T) {
 	})
 }
 
-// At most so many requests use the database at a time. Others are put off, and what hangs ends.
+// Only maxWork requests use the database at a time. Others are put off, and requests that hang are ended.
 func TestManyRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := start(t)

@@ -19,7 +19,7 @@ type Taken struct {
 	Result string `json:"result"` // stored or known
 }
 
-// answer takes a reviewer's answer to a request.
+// answer accepts a reviewer's answer to a request.
 func (a *API) answer(x *exchange) reply {
 	id := x.r.PathValue("id")
 	if !ports.IsSessionName(id) {
@@ -71,14 +71,14 @@ func (a *API) answer(x *exchange) reply {
 	case ports.AnswerReplayed:
 		return reply{problem: kindAnswered.problem(http.StatusConflict, "The signature was used for the answer to another request. Put the request's id into the answer, and sign that.")}
 	}
-	return reply{problem: kindAnswered.problem(http.StatusConflict, "The request has another answer already, and the first one counts.")}
+	return reply{problem: kindAnswered.problem(http.StatusConflict, "The request already has another answer, and the first one counts.")}
 }
 
 func noRequest() *Problem {
 	return plain(http.StatusNotFound, "There is no request with this id, or it was deleted. Check the results_url of the request.")
 }
 
-// isAnswerer checks the token of a request.
+// isAnswerer checks that an answer has the token of its request.
 func (a *API) isAnswerer(x *exchange, id string) *Problem {
 	token, p := bearer(x.r.Header)
 	if p != nil {
@@ -91,10 +91,10 @@ func (a *API) isAnswerer(x *exchange, id string) *Problem {
 	case strings.HasPrefix(token, tokenPrefix) || isJWT(token):
 		return kindForbids.problem(http.StatusForbidden, "Tokens of agents send events and read the state. An answer needs the token of its request, or the reviewer's signature.")
 	}
-	return unauthorized("The token is not that of this request. Send the token that came with the request, or sign the answer.")
+	return unauthorized("The token does not belong to this request. Send the token that came with the request, or sign the answer.")
 }
 
-// isOf reports whether a token is that of a request. The hashes hide also the length.
+// isOf reports whether a token is that of a request. The hashes hide the length, too.
 func (a *API) isOf(id, token string) bool {
 	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(a.RequestToken(id)))
 	return subtle.ConstantTimeCompare(got[:], want[:]) == 1

@@ -13,8 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
-// An answer comes with the token of its request, or signed by the reviewer, and the use case hears
-// how.
+// An answer has the token of its request or the reviewer's signature. The use case learns which.
 func TestAnswer(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -35,8 +34,8 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// What is neither is refused: another request's token, an agent's token, a wrong signature, and a
-// signature beside a wrong token.
+// Answers with anything else are refused: another request's token, an agent's token, a wrong signature,
+// and a signature beside a wrong token.
 func TestAnswerIsRefused(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -46,14 +45,14 @@ func TestAnswerIsRefused(t *testing.T) {
 		status  int
 		words   string
 	}{
-		"another request's token":  {request{token: "token-of-r-8"}, 401, "not that of this request"},
-		"a wrong token and signed": {request{token: "token-of-r-8", header: signed}, 401, "not that of this request"},
+		"another request's token":  {request{token: "token-of-r-8"}, 401, "does not belong to this request"},
+		"a wrong token and signed": {request{token: "token-of-r-8", header: signed}, 401, "does not belong to this request"},
 		"an agent's token":         {request{token: w.token}, 403, "Tokens of agents"},
 		"a part of one":            {request{token: w.token[:20]}, 403, "Tokens of agents"},
 		"a wrong signature":        {request{header: map[string]string{"X-Signature": "bad"}}, 401, "nor a valid signature"},
 		"no signature":             {request{}, 401, "nor a valid signature"},
 		"no bearer":                {request{header: map[string]string{"Authorization": "token-of-r-9"}}, 401, "Bearer TOKEN"},
-		"an id that is none":       {request{path: "/api/v1/results/a%20b", token: "token-of-a b"}, 404, "no request with this id"},
+		"an invalid id":            {request{path: "/api/v1/results/a%20b", token: "token-of-a b"}, 404, "no request with this id"},
 		"a long id":                {request{path: "/api/v1/results/" + strings.Repeat("x", 201), header: signed}, 404, "no request with this id"},
 	} {
 		q := one.request
@@ -82,7 +81,7 @@ func TestSignatureCannotBeChecked(t *testing.T) {
 	}
 }
 
-// A request can't be answered too often, and its signatures are not checked without a limit.
+// A request can't be answered too often, and only a limited number of signatures are checked.
 func TestAnswersAreLimited(t *testing.T) {
 	t.Parallel()
 	clock := &clock{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}

@@ -8,7 +8,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/sessions"
 )
 
-// Sessions is what the API needs of the sessions of pull requests.
+// Sessions is what the API needs from the sessions of pull requests.
 type Sessions interface {
 	// Speak stores an event. The errors are ports.ErrNotFound if there is no such pull request,
 	// ports.ErrTargetClosed, ports.ErrManyEvents, ports.ErrOtherEvent, sessions.ErrSwitchedOff, and
@@ -19,15 +19,15 @@ type Sessions interface {
 	State(ctx context.Context, t ports.Target) (sessions.State, error)
 	// UnderWay reports whether the state is not settled. It reads much less than State.
 	UnderWay(ctx context.Context, t ports.Target) (bool, error)
-	// Answer takes the answer to the request with an id, which is not parsed yet. The errors are
+	// Answer accepts the answer to the request with an id. raw is not parsed yet. The errors are
 	// ports.ErrNotFound if there is no such request, and *sessions.InvalidError.
 	Answer(ctx context.Context, id string, raw []byte, by sessions.Answerer) (ports.AnswerOutcome, error)
-	// Repository returns a repository on which the App is installed, by its name in any case,
-	// without a number. The errors are ports.ErrNotFound and *ports.HostError.
+	// Repository returns a repository on which the App is installed, by its owner and name in any
+	// case. The target has no number. The errors are ports.ErrNotFound and *ports.HostError.
 	Repository(ctx context.Context, owner, name string) (ports.Target, error)
 }
 
-// Tokens is what the API needs of the tokens of agents.
+// Tokens is what the API needs from the tokens of agents.
 type Tokens interface {
 	TokenByHash(ctx context.Context, hash []byte) (ports.APIToken, error)
 	UseToken(ctx context.Context, id int64, at time.Time) error

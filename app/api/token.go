@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// The form of an API token: the prefix, 32 random bytes, and a checksum by which a mistyped token
-// is known without a look into the database.
+// The form of an API token: the prefix, 32 random bytes, and a checksum. The checksum reveals a
+// mistyped token without a look into the database.
 const (
 	tokenPrefix = "rg_"
 	randomBytes = 32
 	tokenLength = len(tokenPrefix) + 43 + 6
 )
 
-// NewToken returns a new API token, and the hash by which it is stored.
+// NewToken returns a new API token, and the hash that is stored for it.
 func NewToken() (token string, hash []byte) {
 	var b [randomBytes]byte
 	rand.Read(b[:]) //nolint:errcheck // it never fails: it ends the program instead
@@ -37,10 +37,10 @@ func isToken(s string) bool {
 	return len(s) == tokenLength && strings.HasPrefix(s, tokenPrefix) && checksum(s[:tokenLength-6]) == s[tokenLength-6:]
 }
 
-// maxBearer bounds a token in a header, in bytes. GitHub's are some 2,000 long.
+// maxBearer bounds a token in a header, in bytes. GitHub's tokens have about 2,000.
 const maxBearer = 16 << 10
 
-// bearer returns the token in a request's Authorization header, or the refusal.
+// bearer returns the token in a request's Authorization header, or a refusal.
 func bearer(h http.Header) (string, *Problem) {
 	all := h.Values("Authorization")
 	switch {
@@ -49,7 +49,7 @@ func bearer(h http.Header) (string, *Problem) {
 	case len(all) > 1:
 		return "", unauthorized("The request has more than one Authorization header. Send one.")
 	case len(all[0]) > maxBearer:
-		return "", unauthorized("The Authorization header has more than %d bytes. Check that it holds only a token.", maxBearer)
+		return "", unauthorized("The Authorization header has more than %d bytes. Check that it contains only a token.", maxBearer)
 	}
 	scheme, token, _ := strings.Cut(all[0], " ")
 	token = strings.Trim(token, " ")
@@ -59,7 +59,7 @@ func bearer(h http.Header) (string, *Problem) {
 	return token, nil
 }
 
-// isToken68 reports whether a text may stand in the header: RFC 9110, section 11.2.
+// isToken68 reports whether a text may be a token in the header; see RFC 9110, section 11.2.
 func isToken68(s string) bool {
 	body := strings.TrimRight(s, "=")
 	return body != "" && !strings.ContainsFunc(body, func(r rune) bool {

@@ -30,7 +30,7 @@ type fake struct {
 	used    []int64
 	tokens  map[string]ports.APIToken // by hash
 	reads   int                       // of states
-	asks    int                       // whether the state is settled
+	asks    int                       // calls of UnderWay
 
 	speak      func(context.Context, ports.SessionEvent) (ports.Spoken, error)
 	state      func(context.Context, ports.Target) (sessions.State, error)
@@ -73,7 +73,7 @@ func (f *fake) UnderWay(ctx context.Context, t ports.Target) (bool, error) {
 	return !s.Settled, err
 }
 
-// stateOf is a state with every field set.
+// stateOf returns a state with every field set.
 func stateOf(t ports.Target) sessions.State {
 	rule, deadline := 2, time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 	return sessions.State{
@@ -214,7 +214,7 @@ func (w *world) request(q request) *http.Request {
 	return r
 }
 
-// send sends a request, and holds the answer against the document.
+// send sends a request, and compares the answer with the document.
 func (w *world) send(q request) *httptest.ResponseRecorder {
 	w.Helper()
 	return w.sendThis(w.request(q))
@@ -311,7 +311,7 @@ func (d *document) at(keys ...string) (value map[string]any, pointer string) {
 	return value, pointer
 }
 
-// operation returns the document's path for a request, or "" for none.
+// operation returns the document's path for a request, or "" if there is none.
 func (d *document) operation(r *http.Request) string {
 	for path := range d.root["paths"].(map[string]any) {
 		if fits(strings.Split(path, "/"), strings.Split(r.URL.EscapedPath(), "/")) {
@@ -325,7 +325,7 @@ func fits(template, path []string) bool {
 	return slices.EqualFunc(template, path, func(t, p string) bool { return t == p || strings.HasPrefix(t, "{") })
 }
 
-// check holds an answer against the document.
+// check compares an answer with the document.
 func (d *document) check(t *testing.T, r *http.Request, a *httptest.ResponseRecorder) {
 	t.Helper()
 	status := fmt.Sprint(a.Code)
@@ -337,7 +337,7 @@ func (d *document) check(t *testing.T, r *http.Request, a *httptest.ResponseReco
 		}
 	}
 	path := d.operation(r)
-	if path == "" { // the document's description says what an unknown path is
+	if path == "" { // the document describes this answer only in prose
 		d.problem(t, a)
 		return
 	}
@@ -380,7 +380,7 @@ func (d *document) valid(t *testing.T, pointer string, body []byte) {
 	}
 }
 
-// problem checks what every problem has.
+// problem checks what all problems have in common.
 func (d *document) problem(t *testing.T, a *httptest.ResponseRecorder) {
 	t.Helper()
 	if a.Header().Get("Content-Type") != "application/problem+json" {

@@ -24,8 +24,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
-// PublicURL is where the App says that it is reached, unless World.Addr is set. Nothing listens
-// there: tests go to App.Addr.
+// PublicURL is the App's public URL, unless World.Addr is set. Nothing listens there: tests call
+// App.Addr.
 const PublicURL = "https://reviewgate.test"
 
 // Secret is the secret of the App's webhook.
@@ -44,22 +44,22 @@ type World struct {
 	App  *app.App
 	DB   string // URL
 
-	LeaseTTL  time.Duration // 0 for the default
-	Intervals time.Duration // of the periodic jobs; 0 for an hour
-	Workers   int           // 0 for the default
-	Memory    int64         // that the App may take, in bytes; 0 for what the machine has
-	TellWait  time.Duration // after which a check says that its review waits for memory; 0 for the default
-	Scans     time.Duration // between reviews for others' checks; 0 for the default
+	LeaseTTL  time.Duration // 0 means the default
+	Intervals time.Duration // of the periodic jobs; 0 means an hour
+	Workers   int           // 0 means the default
+	Memory    int64         // that the App may take, in bytes; 0 means what the machine has
+	TellWait  time.Duration // after which a check says that its review waits for memory; 0 means the default
+	Scans     time.Duration // between reviews for others' checks; 0 means the default
 	Server    config.Layer  // the server's config, if it has one
 	Shadow    config.Layer  // the server's shadow config, if it has one
 	Keys      map[string]string
 	Secrets   map[string]string // of remote reviewers, by the agent's id
-	Issuer    string            // of the tokens of workflows; empty if they are not accepted
-	Join      time.Duration     // how long an event of a session waits for others; 0 for the default
-	Minute    time.Duration     // the unit of the settings of sessions; 0 for a minute
-	Addr      string            // where the App listens and says that it is reached; "" for a free port and PublicURL
+	Issuer    string            // of workflows' tokens; empty if they are not accepted
+	Join      time.Duration     // how long an event of a session waits for others; 0 means the default
+	Minute    time.Duration     // the unit of the settings of sessions; 0 means a minute
+	Addr      string            // where the App listens, also in its public URL; "" means a free port and PublicURL
 	Agents    map[string]dispatch.Agent
-	LogTo     io.Writer // takes the log at debug level; nil for the test's own, at info
+	LogTo     io.Writer // takes the log at debug level; nil means the test's own log, at info
 	Traces    telemetry.Tracing
 	Stop      func() error
 

@@ -84,8 +84,8 @@ func (cr *commandRun) status(ctx context.Context) (verdict, error) {
 	return answered(render.Notice{Kind: render.NoticeStatus, Status: &st}), nil
 }
 
-// sessionStatus returns where the session of coding agents stands, or nil if there is none. r is the
-// newest review, which knows whose answers are still to come, or nil.
+// sessionStatus returns the status of the session of coding agents, or nil if there is none. r is the
+// newest review, or nil; it says whose answers are still to come.
 func (run *Runner) sessionStatus(ctx context.Context, key string, r *ports.StoredReview) (*render.SessionStatus, error) {
 	row, err := run.Sessions.Session(ctx, key)
 	if errors.Is(err, ports.ErrNotFound) || err == nil && row.SpokeAt.IsZero() && row.Cycle.Number == 0 && row.Pending == 0 {

@@ -35,7 +35,7 @@ type Runner struct {
 	CommentWriter ports.CommentWriter
 	Learning      ports.Learning
 	Sessions      SessionReader
-	// SessionSettings returns what a config says about events of sessions.
+	// SessionSettings returns a config's settings for events of sessions.
 	SessionSettings func(*config.Config) ports.SessionSettings
 	Retry           retry.Policy
 	Redact          func(string) string // removes secrets from stored text

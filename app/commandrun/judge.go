@@ -330,9 +330,9 @@ func (cr *commandRun) among(ctx context.Context, people []string) (bool, error) 
 	return false, nil
 }
 
-// resume lets what is paused continue: an escalated fix loop, whose report on the head becomes attempt 1
-// of a new count, and a session of coding agents. No agent runs for it. The authors of a change don't
-// resume the session about it.
+// resume lets an escalated fix loop and a paused session of coding agents continue. The fix loop's
+// report on the head becomes attempt 1 of a new count. No agent runs for this. To resume the session, an
+// author of the change needs what judgesOwn asks for.
 func (cr *commandRun) resume(ctx context.Context) (verdict, error) {
 	state, err := cr.Targets.Target(ctx, cr.Target.Key())
 	if errors.Is(err, ports.ErrNotFound) {
@@ -369,7 +369,7 @@ func (cr *commandRun) resume(ctx context.Context) (verdict, error) {
 	return v, nil
 }
 
-// inSession makes a request for a review start a cycle of the session, if the config has reviewers of
+// inSession makes a request for a review begin a cycle of the session if the config has reviewers of
 // sessions.
 func inSession(cr *commandRun, v verdict) verdict {
 	if slices.ContainsFunc(cr.config.Agents, func(a config.Agent) bool { return a.Enabled && a.Session }) {

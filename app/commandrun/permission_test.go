@@ -515,8 +515,8 @@ func TestCommandWaitsForGitHub(t *testing.T) {
 	}
 }
 
-// A paused session is resumed by somebody with write permission who is no author of the change, and the
-// answer names what was resumed. An author resumes the fix loop alone, or is refused if that runs.
+// Somebody with write permission who is not an author of the change can resume a paused session. The
+// answer names what was resumed. An author without the permission maintain resumes only the fix loop.
 func TestResumeOfASession(t *testing.T) {
 	paused := func(change func(*ports.SessionRow)) ports.SessionRow {
 		row := ports.SessionRow{Key: target.Key(), State: pipeline.SessionState{Cycle: 2, Rule: 1, Escalation: &pipeline.SessionPause{Cycle: 2, Rule: 1, Reviewers: pipeline.List[string]{"codex"}}}}
@@ -534,11 +534,11 @@ func TestResumeOfASession(t *testing.T) {
 	}{
 		"a writer":              {"bob", ports.PermissionWrite, "alice", paused(nil), false},
 		"a reader":              {"bob", ports.PermissionRead, "alice", paused(nil), true},
-		"who opened it":         {"alice", ports.PermissionWrite, "alice", paused(nil), false},
-		"who pushed to it":      {"bob", ports.PermissionWrite, "bob", paused(nil), false},
+		"the opener":            {"alice", ports.PermissionWrite, "alice", paused(nil), false},
+		"the pusher":            {"bob", ports.PermissionWrite, "bob", paused(nil), false},
 		"a maintaining author":  {"alice", ports.PermissionMaintain, "alice", paused(nil), false},
 		"resumed already":       {"bob", ports.PermissionWrite, "alice", paused(func(r *ports.SessionRow) { r.Resumes = 1 }), false},
-		"only the loop, by own": {"alice", ports.PermissionWrite, "alice", ports.SessionRow{}, false},
+		"an author, no session": {"alice", ports.PermissionWrite, "alice", ports.SessionRow{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &world{permission: tt.permission, pusher: tt.pusher}
@@ -554,7 +554,7 @@ func TestResumeOfASession(t *testing.T) {
 			if tt.refused {
 				return
 			}
-			// An author without the right to judge the own change resumes the fix loop alone.
+			// An author without the right to judge their own change resumes only the fix loop.
 			session := tt.row.State.Paused() && tt.row.Resumes == 0 && (tt.sender != tt.pusher || tt.permission == ports.PermissionMaintain)
 			if saw := w.effect.ResumeSession; (saw != nil) != session || !w.effect.Resume || session && (saw.By != tt.sender || saw.Escalation == nil || saw.Escalation.Cycle != 2) {
 				t.Errorf("effect %+v", w.effect)

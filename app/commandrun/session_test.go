@@ -14,7 +14,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// oneSession has the session of the target, or none.
+// oneSession has the session of the target, or no session.
 type oneSession struct {
 	ports.Sessions
 	row *ports.SessionRow
@@ -63,7 +63,7 @@ func TestResumeNamesWhatItResumes(t *testing.T) {
 	}
 }
 
-// A session that somebody has resumed before is not resumed once more.
+// A session that was already resumed is not resumed again.
 func TestResumeOnlyOnce(t *testing.T) {
 	w := &world{permission: ports.PermissionWrite, session: pausedSession()}
 	w.session.Resumes = 1 // and the review that takes it into account is still to come

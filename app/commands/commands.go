@@ -27,7 +27,7 @@ const (
 // app/commandrun.
 type Who int
 
-// The groups of people. Each of the first three includes those that may more.
+// The groups of people. Each of the first three includes those with more rights.
 const (
 	Authors     Who = iota // the pull request's author, and whoever may write
 	Writers                // whoever may write
@@ -38,11 +38,11 @@ const (
 // Kind is a command as the help lists it.
 type Kind struct {
 	Name Name
-	// Follows is what stands after the name: <needed>, [optional], and ... for
+	// Follows is the text after the name: <needed>, [optional], and ... for
 	// several.
 	Follows string
 	Who     Who
-	// Own says that it needs Maintainers on a pull request of one's own, and
+	// Own says that it needs Maintainers on one's own pull request, and
 	// Critical that it does on a critical finding.
 	Own, Critical bool
 	// Accepted says that both hold only where the finding was accepted.

@@ -52,7 +52,7 @@ var uses = map[string]string{
 	"push":          "to see that config has changed",
 	"repository":    "to see that a repository was renamed, moved or deleted",
 
-	"repository_dispatch":         "for coding agents that report by it",
+	"repository_dispatch":         "for events of coding agents",
 	"pull_request_review":         "for commands in reviews",
 	"pull_request_review_comment": "for commands at lines of the change",
 }

@@ -5,15 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// GitHub's limits of a repository dispatch.
+// GitHub's limits on a repository dispatch.
 const (
 	maxDispatchType   = 100      // characters
 	maxDispatchFields = 10       // of the client_payload
 	maxDispatchBytes  = 64 << 10 // of the client_payload
 )
 
-// Dispatch has somebody with write permission send a repository dispatch, which takes POST
-// /repos/{owner}/{repo}/dispatches. Its type becomes the action of the event.
+// Dispatch sends a repository dispatch as somebody with write permission. GitHub's API for that is POST
+// /repos/{owner}/{repo}/dispatches. The type becomes the action of the event.
 func (r *Repo) Dispatch(login, eventType string, payload map[string]any) {
 	text, err := json.Marshal(payload)
 	n := utf8.RuneCountInString(eventType)

@@ -140,8 +140,8 @@ func orNone(paths []string) []string {
 }
 
 // PushGit pushes a revision of a repository on this machine to a branch as a person, without
-// copying objects, and returns its SHA. Like a push by git it is refused unless the branch is new or
-// the revision follows it. The other repository must stay in its place.
+// copying objects, and returns its SHA. Like a push by git, it is refused unless the branch is new or
+// can be fast-forwarded. The other repository must stay in its place.
 func (r *Repo) PushGit(login, branch, dir, rev string) string {
 	shas, err := r.git.objects.borrow(dir, rev)
 	if err != nil {
@@ -149,7 +149,7 @@ func (r *Repo) PushGit(login, branch, dir, rev string) string {
 	}
 	if before := r.Branch(branch); before != "" {
 		if base, err := r.git.history.mergeBase(before, shas[0]); err != nil || base != before {
-			r.s.opts.Fail("push %s to %s of %s: no fast-forward: %v", shas[0], branch, r.FullName(), err)
+			r.s.opts.Fail("push %s to %s of %s: not a fast-forward: %v", shas[0], branch, r.FullName(), err)
 		}
 	}
 	r.moveBranch(login, branch, shas[0], false)

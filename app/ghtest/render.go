@@ -17,7 +17,7 @@ func (o object) with(extra object) object {
 	return o
 }
 
-// stamp writes a time like GitHub, nil for none.
+// stamp writes a time like GitHub, or nil if there is none.
 func stamp(t time.Time) any {
 	if t.IsZero() {
 		return nil

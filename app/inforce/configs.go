@@ -24,7 +24,7 @@ type Configs struct {
 	// evaluation.
 	Probations ports.Probations
 	Loader     *config.Loader
-	Server     config.Layer // the server's layer; without Files, the server has none of its own
+	Server     config.Layer // the server's layer; it has no Files if the server has no config
 	Log        zerolog.Logger
 	Now        func() time.Time
 

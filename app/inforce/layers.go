@@ -33,7 +33,7 @@ type InForce struct {
 // broken, for example because a lower layer changed. The config's problems then name it,
 // and its last good version is used instead. If there is no such version, or it does not
 // fit the lower layers either, only the lower layers count. The same holds for a layer
-// whose repository can't be read any more.
+// whose repository can no longer be read.
 func (c *Configs) InForce(ctx context.Context, t ports.Target, src ports.Change) (InForce, error) {
 	branch, err := c.ConfigBranch(ctx, t, src)
 	if err != nil {
@@ -199,7 +199,7 @@ func (l *layering) lay(ctx context.Context, name string, at goodKey, from ports.
 	return nil
 }
 
-// keepInForce leaves a layer in force whose repository can't be read any more, because final
+// keepInForce leaves a layer in force whose repository can no longer be read, because final
 // settings must not end silently in this way. The layer of another account that had the
 // repository before has another key: see organisationKey.
 func (l *layering) keepInForce(name, source string, good ports.GoodLayer) {
@@ -208,7 +208,7 @@ func (l *layering) keepInForce(name, source string, good ports.GoodLayer) {
 	}
 	l.wrong = append(l.wrong, pipeline.ConfigProblem{
 		Layer:   name,
-		Problem: source + " can't be read any more, so its config stays in force as it was read last",
+		Problem: source + " can no longer be read, so its config stays in force as it was last read",
 		Remedy: "make it public or install the App on it; if its config is to end, remove " +
 			config.RepositoryDir + " from it as well (an empty repository of that name will do)",
 	})
@@ -259,7 +259,7 @@ func (l *layering) config() *config.Config {
 }
 
 // Known returns the config from the newest good layers for the target, for callers that
-// have not read the config in force. Rules that reviewgate put in evaluation by itself are enforced
+// have not read the config in force. Rules that reviewgate put in evaluation on its own are enforced
 // in it.
 func (c *Configs) Known(ctx context.Context, t ports.Target) (*config.Config, error) {
 	branch, err := c.knownBranch(ctx, t)

@@ -37,8 +37,8 @@ func (k *Tracker) noteProbation(ctx context.Context, l ports.Lease, t ports.Targ
 	return nil
 }
 
-// onProbation returns the rules and agents that should have an issue. It leaves out what people have answered about, and
-// what the repository's config can't put in evaluation.
+// onProbation returns the rules and agents that should have an issue. It leaves out those that people
+// have answered about, and those that the repository's config can't put in evaluation.
 func (k *Tracker) onProbation(ctx context.Context, t ports.Target) (all []ports.Deferred, err error) {
 	rows, err := k.Probations.OnProbation(ctx, t.RepoID)
 	if err != nil || len(rows) == 0 {

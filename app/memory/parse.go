@@ -46,7 +46,7 @@ var serviceName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
 // ParseError is a mistake in a file.
 type ParseError struct {
 	File    string
-	Line    int // 0 for the file as a whole
+	Line    int // 0 means the file as a whole
 	Problem string
 	Remedy  string
 }
@@ -106,7 +106,7 @@ type parser struct {
 	section       string
 	seen          []string // sections
 	columns       int      // of the section's table, 0 before its head
-	ruled         bool     // the line under the head was read
+	ruled         bool     // the line below the head was read
 }
 
 func (p *parser) wrong(problem, remedy string) error {
@@ -148,7 +148,7 @@ func (p *parser) begin(section string) error {
 	return nil
 }
 
-// row reads a row of a table: its head, the line under the head, or what stands below.
+// row reads a row of a table: its head, the line below the head, or a row of cells.
 func (p *parser) row(line string) error {
 	cells, ok := cellsOf(line)
 	if !ok {

@@ -47,8 +47,8 @@ type View struct {
 // there. A change of no service sees what belongs to no service. Without agents that ask models there
 // is nothing to see.
 //
-// A record without effect for long expires. A record whose lines are gone is put in quarantine. If
-// that can't be checked, the review does not see the record.
+// A record that had no effect for a long time expires. A record whose lines are gone is put in
+// quarantine. If that can't be checked, the review does not see the record.
 func (k *Keeper) Snapshot(ctx context.Context, v View) ([]pipeline.FalsePositive, []pipeline.RecurringFinding, error) {
 	if !asksModels(v.Config) {
 		return nil, nil, nil
@@ -112,10 +112,10 @@ func (k *Keeper) Snapshot(ctx context.Context, v View) ([]pipeline.FalsePositive
 	return wrong, recurring, nil
 }
 
-// told is a pattern in words that no model chose: the name of a rule as the config has it, or else the
-// category, if it is one of ours, and the significant words of the title, in the order of the alphabet. A sentence of a model
-// repeats what the change says, and another change's review is not told that. What only a pull request
-// or two had is not told either, nor what no rule of the config finds.
+// told returns a pattern in words that no model chose: the name of a rule in the config, or else the
+// category, if it is one of ours, and the significant words of the title in alphabetical order. A model's
+// sentence could repeat what a change says, and the review of another change must not see that. ok is
+// false for patterns of only one or two pull requests, and of rules that the config does not have.
 func told(p *ports.MemoryPattern, cfg *config.Config) (r pipeline.RecurringFinding, ok bool) {
 	r = p.RecurringFinding
 	if p.Frequency < memory.LeastRecurring {
@@ -159,7 +159,7 @@ func (k *Keeper) end(ctx context.Context, t ports.Target, r *ports.MemoryRecord,
 		return nil
 	}
 	if err == nil {
-		k.Log.Info().EmbedObject(t).Str("record", r.Name()).Str("state", string(to)).Str("why", why).Msg("a record of memory has no effect any more")
+		k.Log.Info().EmbedObject(t).Str("record", r.Name()).Str("state", string(to)).Str("why", why).Msg("a record of memory no longer has an effect")
 	}
 	return err
 }

@@ -64,7 +64,8 @@ type Lesson struct {
 	Outcome Outcome
 	// Change is the change to make. The zero value changes nothing.
 	Change ports.MemoryChange
-	// Record is the record that the dismissal is about, or that it proposes. It is nil if the dismissal teaches nothing.
+	// Record is the record that the dismissal is about, or that it proposes. It is nil if the dismissal
+	// teaches nothing.
 	Record *ports.MemoryRecord
 	Trial  Trial // what the record would have hidden
 	People int   // who have dismissed findings like it, apart from the authors of the changes

@@ -36,7 +36,7 @@ const (
 	triedDays = 90
 	triedMost = 500
 	triedFor  = 10 * time.Second
-	// triedGrace is for the review that is being computed when the time is over.
+	// triedGrace is extra time for the review that is being computed when the time is over.
 	triedGrace = 20 * time.Second
 	// busyWait is how long a command waits for another one's trial.
 	busyWait = 5 * time.Second
@@ -54,10 +54,10 @@ type Trial struct {
 	Reviews int // that were computed or needed no computing
 	Of      int // the chosen ones
 	Failed  int // that could not be computed, or were altered since they were stored
-	// Compared counts those of Reviews that have anything like the record.
+	// Compared counts those of Reviews in which the record matches something.
 	Compared int
-	// Stopped says that there was no time for the other reviews, or that it would have hidden too much
-	// to go on.
+	// Stopped says that there was no time for the other reviews, or that the record had already hidden
+	// too much.
 	Stopped bool
 	// Hidden are findings that the record would have hidden although somebody fixed or accepted them,
 	// up to maxNamed. More counts the others of the repository, and Elsewhere those of the

@@ -86,7 +86,7 @@ func asked(number int, found ...pipeline.Finding) *ports.StoredReview {
 func TestTry(t *testing.T) {
 	const title = "The request is never cancelled"
 	finding := pipeline.Finding{Title: title, Message: "It runs on."}
-	old := func(number int) *ports.StoredReview { // its config is not valid any more
+	old := func(number int) *ports.StoredReview { // its config is no longer valid
 		s := asked(number, finding)
 		s.Config = []ports.ConfigBlob{{Layer: "server", Path: "review-settings.json", Text: []byte(`{"setting_of_an_old_version": 1}`)}}
 		return s
@@ -105,15 +105,15 @@ func TestTry(t *testing.T) {
 		hides   bool
 		unclear bool
 	}{
-		"no reviews":                 {},
-		"another finding":            {reviews: []*ports.StoredReview{asked(1, pipeline.Finding{Title: "Missing index", Message: "It is slow."})}, right: true, want: memory.Trial{Reviews: 1, Of: 1}},
-		"hidden, outcome unknown":    {reviews: []*ports.StoredReview{asked(1, finding)}, want: memory.Trial{Reviews: 1, Of: 1, Compared: 1}},
-		"hidden, and it was right":   {reviews: []*ports.StoredReview{asked(1, finding)}, right: true, want: memory.Trial{Reviews: 1, Of: 1, Compared: 1}, hides: true},
-		"the only one with it fails": {reviews: []*ports.StoredReview{old(1), asked(2)}, right: true, want: memory.Trial{Reviews: 1, Of: 2, Failed: 1}, unclear: true},
-		"one of two with it fails":   {reviews: []*ports.StoredReview{old(1), asked(2, finding)}, want: memory.Trial{Reviews: 1, Of: 2, Failed: 1, Compared: 1}},
-		"altered":                    {reviews: []*ports.StoredReview{asked(1, finding)}, altered: []string{"pull/7/1"}, right: true, want: memory.Trial{Of: 1, Failed: 1}, unclear: true},
-		"none can be read":           {reviews: []*ports.StoredReview{old(1), old(2)}, right: true, want: memory.Trial{Of: 2, Failed: 2}, unclear: true},
-		"no time":                    {reviews: []*ports.StoredReview{asked(1), asked(2), asked(3)}, slow: true, want: memory.Trial{Of: 3, Stopped: true}, unclear: true},
+		"no reviews":               {},
+		"another finding":          {reviews: []*ports.StoredReview{asked(1, pipeline.Finding{Title: "Missing index", Message: "It is slow."})}, right: true, want: memory.Trial{Reviews: 1, Of: 1}},
+		"hidden, outcome unknown":  {reviews: []*ports.StoredReview{asked(1, finding)}, want: memory.Trial{Reviews: 1, Of: 1, Compared: 1}},
+		"hidden, and it was right": {reviews: []*ports.StoredReview{asked(1, finding)}, right: true, want: memory.Trial{Reviews: 1, Of: 1, Compared: 1}, hides: true},
+		"the only match fails":     {reviews: []*ports.StoredReview{old(1), asked(2)}, right: true, want: memory.Trial{Reviews: 1, Of: 2, Failed: 1}, unclear: true},
+		"one of two matches fails": {reviews: []*ports.StoredReview{old(1), asked(2, finding)}, want: memory.Trial{Reviews: 1, Of: 2, Failed: 1, Compared: 1}},
+		"altered":                  {reviews: []*ports.StoredReview{asked(1, finding)}, altered: []string{"pull/7/1"}, right: true, want: memory.Trial{Of: 1, Failed: 1}, unclear: true},
+		"none can be read":         {reviews: []*ports.StoredReview{old(1), old(2)}, right: true, want: memory.Trial{Of: 2, Failed: 2}, unclear: true},
+		"no time":                  {reviews: []*ports.StoredReview{asked(1), asked(2), asked(3)}, slow: true, want: memory.Trial{Of: 3, Stopped: true}, unclear: true},
 		"another record hid it already": {
 			reviews: []*ports.StoredReview{asked(1, finding)}, right: true, records: []ports.MemoryRecord{active(3)}, want: memory.Trial{Reviews: 1, Of: 1, Compared: 1},
 		},

@@ -17,7 +17,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// RequestIDHeader has the id of a request, which is the same each time that it is sent.
+// RequestIDHeader has the id of a request. The id stays the same when the request is sent again.
 const RequestIDHeader = "X-Reviewgate-Request-Id"
 
 // The bounds of an exchange.
@@ -28,20 +28,20 @@ const (
 	maxHeaders    = 64 << 10         // bytes of an answer's headers
 )
 
-// requestID is what an id may look like. It leaves nothing that could end a header.
+// requestID matches a valid id. It allows no character that could end a header.
 var requestID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
 
 // Options are what a Client needs.
 type Options struct {
 	Version string // of reviewgate, for the User-Agent
-	// Roots are the authorities whose certificates count; nil for the system's.
+	// Roots are the trusted certificate authorities; nil means the system's.
 	Roots *x509.CertPool
 }
 
 // Client sends signed requests. Any number of goroutines may use it. It keeps no connections.
 type Client struct {
 	options  Options
-	resolver *net.Resolver // nil for the system's
+	resolver *net.Resolver // nil means the system's
 	connect  time.Duration
 	exchange time.Duration
 	now      func() time.Time
@@ -59,10 +59,9 @@ type Response struct {
 	Body   []byte
 }
 
-// Post sends a JSON body to a receiver once, signed at this moment with the secret that the receiver
-// shares, of at least MinSecret characters. An id consists of 1 to 128
-// letters, digits and ". _ : -". The error is the context's if that has ended, and otherwise an
-// *Error.
+// Post signs a JSON body with the secret that it shares with a receiver, and sends it once. The secret
+// has at least MinSecret characters. An id consists of 1 to 128 letters, digits and ". _ : -". The error
+// is that of ctx if ctx has ended, and otherwise an *Error.
 func (c *Client) Post(ctx context.Context, to config.Receiver, secret []byte, id string, body []byte) (Response, error) {
 	within, cancel := context.WithTimeout(ctx, c.exchange)
 	defer cancel()
@@ -84,11 +83,11 @@ func (c *Client) Post(ctx context.Context, to config.Receiver, secret []byte, id
 		return Response{}, err
 	}
 	if coding := resp.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
-		return Response{}, refused("sent a compressed answer, which is not read")
+		return Response{}, refused("sent a compressed answer, which is not supported")
 	}
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
 	if err == nil {
-		// A receiver that sees our end of the connection can still end its answer.
+		// A receiver that notices that we hung up can still end its answer.
 		err = within.Err()
 	}
 	if err != nil {
@@ -128,9 +127,9 @@ func address(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil, u.Scheme != "https" && u.Scheme != "http", u.Hostname() == "", !validPort(u.Port()):
-		return nil, refused("the url is not an address of HTTP: write it as https://host/path")
+		return nil, refused("the url is not an HTTP address: write it as https://host/path")
 	case u.User != nil:
-		return nil, refused("the url holds a user or a password: leave them out, because requests are signed")
+		return nil, refused("the url has a user or a password: leave them out, because requests are signed")
 	}
 	return u, nil
 }
@@ -141,7 +140,7 @@ func validPort(text string) bool {
 }
 
 // transport makes a transport for one exchange. If connections were kept, a receiver could be
-// called by a connection that another receiver's allow_private let pass.
+// called over a connection that only another receiver's allow_private permits.
 func (c *Client) transport(to config.Receiver, u *url.URL) (*http.Transport, error) {
 	g, err := newGuard(u.Scheme == "https", to.AllowPrivate)
 	if err != nil {
@@ -158,8 +157,8 @@ func (c *Client) transport(to config.Receiver, u *url.URL) (*http.Transport, err
 	}, nil
 }
 
-// failure returns the error of Post for an exchange that failed within its own context, which is
-// made from the caller's.
+// failure returns the error of Post for an exchange that failed. within is the exchange's own context,
+// derived from the caller's.
 func (c *Client) failure(caller, within context.Context, err error) error {
 	var known *Error
 	switch {

@@ -159,7 +159,7 @@ func TestLongAnswers(t *testing.T) {
 	mustFail(t, err, "sent more than 1 MiB", false)
 }
 
-// The receiver notices that nobody reads any more.
+// The receiver notices that nobody reads its answer to the end.
 func TestEndlessBody(t *testing.T) {
 	t.Parallel()
 	gone := make(chan struct{})
@@ -205,7 +205,7 @@ func TestDefaultLimits(t *testing.T) {
 	}
 }
 
-// A handshake that never ends is no connection.
+// A handshake that never ends is given up.
 func TestSlowHandshake(t *testing.T) {
 	t.Parallel()
 	to := listen(t, func(conn net.Conn) { io.Copy(io.Discard, conn) })
@@ -252,7 +252,7 @@ func TestBrokenAnswers(t *testing.T) {
 	}
 }
 
-// Headers that never end are given up at the bound, and not at the end of the time.
+// Headers that never end are given up at the size limit, before the time limit.
 func TestEndlessHeaders(t *testing.T) {
 	t.Parallel()
 	gone := make(chan struct{})
@@ -288,7 +288,7 @@ func TestCompressedAnswers(t *testing.T) {
 	for _, s := range []string{"gzip", "br", "GZIP", "identity, gzip", canary} {
 		coding.Store(s)
 		_, err := post(t, c, to)
-		mustFail(t, err, "sent a compressed answer, which is not read", false)
+		mustFail(t, err, "sent a compressed answer, which is not supported", false)
 	}
 	for _, s := range []string{"", "identity"} {
 		coding.Store(s)
@@ -339,7 +339,7 @@ func TestCertificates(t *testing.T) {
 	old.StartTLS()
 	t.Cleanup(old.Close)
 	_, err = post(t, client(old.Certificate()), receiver(old.URL))
-	mustFail(t, err, "TLS could not be agreed on", true)
+	mustFail(t, err, "the TLS handshake failed", true)
 
 	for _, c := range []struct {
 		err  error
@@ -359,7 +359,7 @@ func TestSlowConnection(t *testing.T) {
 	mustFail(t, dialError(err, connectLimit), "no connection within 10 s", true)
 }
 
-// The caller's context ends a request, and its error stays apart from a receiver's failures.
+// The caller's context ends a request. Its error differs from a receiver's failures.
 func TestContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -374,12 +374,12 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// What is wrong on our side is found before anything is sent.
+// Mistakes on our side are found before anything is sent.
 func TestNothingIsSent(t *testing.T) {
 	t.Parallel()
 	const (
-		noURL  = "the url is not an address of HTTP: write it as https://host/path"
-		noUser = "the url holds a user or a password: leave them out, because requests are signed"
+		noURL  = "the url is not an HTTP address: write it as https://host/path"
+		noUser = "the url has a user or a password: leave them out, because requests are signed"
 	)
 	c, working := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("called") })
 	for url, want := range map[string]string{
@@ -403,7 +403,7 @@ func TestNothingIsSent(t *testing.T) {
 		"https://127.0.0.2/" + canary:         "127.0.0.2 is not a public address: the server's config may list it in allow_private",
 		"http://[::ffff:10.0.0.1]/" + canary:  "10.0.0.1 is a private address: the server's config may list it in allow_private",
 		"http://192.0.2.1/" + canary:          "192.0.2.1 is not a public address: the server's config may list it in allow_private",
-		"http://8.8.8.8/" + canary:            "http is only for addresses in allow_private: use https",
+		"http://8.8.8.8/" + canary:            "http is allowed only for addresses in allow_private: use https",
 	} {
 		to := working
 		to.URL = url
@@ -424,8 +424,8 @@ func TestNothingIsSent(t *testing.T) {
 	mustFail(t, err, `allow_private has "loopback", which is neither an address nor a network such as 10.0.0.0/8`, false)
 }
 
-// A name is looked up once for each request, and the address that it then has is checked. It does
-// not matter what it resolved to before.
+// A name is looked up once for each request, and the resulting address is checked. It does not matter
+// what the name resolved to before.
 func TestRebinding(t *testing.T) {
 	t.Parallel()
 	var calls int
@@ -453,7 +453,7 @@ func TestRebinding(t *testing.T) {
 	}
 }
 
-// Each address of a name is checked by itself: those that must not be called are left out.
+// Each address of a name is checked separately. Those that must not be called are left out.
 func TestNamesWithSeveralAddresses(t *testing.T) {
 	t.Parallel()
 	c, to := serve(t, func(http.ResponseWriter, *http.Request) {})
@@ -479,7 +479,7 @@ func TestNamesWithSeveralAddresses(t *testing.T) {
 		t.Error(err)
 	}
 
-	// The allowed address is down, which can pass. That another one is refused can't.
+	// The allowed address is down, which is temporary. The refusal of the others is not.
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -498,8 +498,8 @@ func TestNamesWithSeveralAddresses(t *testing.T) {
 	mustFail(t, err, "the name could not be looked up", true)
 }
 
-// Some systems' resolvers read these hosts as 127.0.0.1 or 169.254.169.254. What they resolve to is
-// checked. Go's own resolver, which the tests use, looks up only those with a letter.
+// Some systems' resolvers read these hosts as 127.0.0.1 or 169.254.169.254. The resulting address is
+// checked. Go's own resolver, which the tests use, looks up only hosts with a letter.
 func TestHostsThatAreNumbers(t *testing.T) {
 	t.Parallel()
 	const private = "127.0.0.1 is not a public address: the server's config may list it in allow_private"
@@ -522,7 +522,7 @@ func TestHostsThatAreNumbers(t *testing.T) {
 	}
 }
 
-// One receiver's allow_private does not open an address to another receiver.
+// One receiver's allow_private does not allow an address for another receiver.
 func TestReceiversAreApart(t *testing.T) {
 	t.Parallel()
 	c, to := serve(t, func(http.ResponseWriter, *http.Request) {})

@@ -14,14 +14,14 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// special knows the addresses that are not public: IANA's special-purpose registries, and all of
-// IPv6 outside of 2000::/3, which has IPv4-mapped addresses, NAT64, local, link-local and multicast
+// special knows the addresses that are not public: those in IANA's special-purpose registries, and all
+// of IPv6 outside of 2000::/3, such as IPv4-mapped addresses, NAT64, local, link-local and multicast
 // addresses.
 var special = ssrf.New()
 
 // guard decides which addresses may be called.
 type guard struct {
-	secure  bool           // by TLS
+	secure  bool           // with TLS
 	private []netip.Prefix // that may be called although they are not public
 }
 
@@ -45,7 +45,7 @@ func newGuard(secure bool, allowPrivate []string) (guard, error) {
 // check returns an *Error if an address must not be called, or nil.
 func (g guard) check(a netip.Addr) error {
 	if a.Zone() != "" {
-		return refused("%s has a zone, and is never called", a)
+		return refused("%s has a zone: such addresses are never called", a)
 	}
 	a = a.Unmap()
 	for _, p := range g.private {
@@ -59,17 +59,17 @@ func (g guard) check(a netip.Addr) error {
 	case !public:
 		return refused("%s is not a public address: the server's config may list it in allow_private", a)
 	case !g.secure:
-		return refused("http is only for addresses in allow_private: use https")
+		return refused("http is allowed only for addresses in allow_private: use https")
 	}
 	return nil
 }
 
-// dialer connects to one receiver. The check is on the address that the system is about to
-// connect to, so it does not matter how a host was written, what its name resolved to, or whether
-// it resolves to something else the next time.
+// dialer connects to one receiver. It checks the address that the system is about to connect to. So it
+// does not matter how a host was written, what its name resolved to, or whether it resolves to
+// something else the next time.
 type dialer struct {
 	guard    guard
-	resolver *net.Resolver // nil for the system's
+	resolver *net.Resolver // nil means the system's
 	roots    *x509.CertPool
 	limit    time.Duration // for all of connecting, with TLS
 }
@@ -105,7 +105,7 @@ func (d dialer) dialTLS(ctx context.Context, network, address string) (net.Conn,
 	return newPatient(conn), nil
 }
 
-// connect tries the addresses of a host that the guard lets pass.
+// connect tries the addresses of a host that the guard allows.
 func (d dialer) connect(ctx context.Context, network, address string) (net.Conn, error) {
 	var t tried
 	system := net.Dialer{
@@ -124,10 +124,10 @@ func (d dialer) connect(ctx context.Context, network, address string) (net.Conn,
 	return nil, dialError(err, d.limit)
 }
 
-// tried is what became of the addresses of a host. Addresses are tried at the same time.
+// tried records what became of the addresses of a host, which are tried at the same time.
 type tried struct {
 	mu      sync.Mutex
-	passed  bool  // the guard let one pass
+	passed  bool  // the guard allowed one
 	refused error // the first refusal
 }
 

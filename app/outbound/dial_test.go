@@ -9,7 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// notPublic are networks without public addresses, by the RFC that sets them apart.
+// notPublic are networks without public addresses, each with the RFC that reserves it.
 var notPublic = map[string]string{
 	"0.0.0.0/8":          "RFC 791, this network, and the unspecified address",
 	"10.0.0.0/8":         "RFC 1918, private",
@@ -50,7 +50,7 @@ var notPublic = map[string]string{
 	"255.255.255.255/32": "RFC 919, broadcast",
 }
 
-// The first and the last address of each such network is refused, also as IPv4-mapped IPv6.
+// The first and the last address of each such network are refused, also as IPv4-mapped IPv6.
 func TestNetworksThatAreNotPublic(t *testing.T) {
 	t.Parallel()
 	for text, why := range notPublic {
@@ -87,7 +87,7 @@ func TestAddresses(t *testing.T) {
 		public  = ""
 		special = " is not a public address: the server's config may list it in allow_private"
 		private = " is a private address: the server's config may list it in allow_private"
-		zoned   = " has a zone, and is never called"
+		zoned   = " has a zone: such addresses are never called"
 	)
 	for address, want := range map[string]string{
 		"140.82.121.4:443":                   public,
@@ -136,8 +136,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// Whatever an address is, it passes only if it is global unicast and outside of all networks above,
-// or in allow_private.
+// An address passes only if it is global unicast and outside of all networks above, or in allow_private.
 func TestOnlyGlobalUnicastPasses(t *testing.T) {
 	t.Parallel()
 	var networks []netip.Prefix
@@ -169,7 +168,7 @@ func TestOnlyGlobalUnicastPasses(t *testing.T) {
 	})
 }
 
-// anAddress draws an address: any, or one of a network, maybe IPv4-mapped or with a zone.
+// anAddress draws an address: any, or one in a network, maybe IPv4-mapped or with a zone.
 func anAddress(t *rapid.T, networks []netip.Prefix) netip.Addr {
 	size := rapid.SampledFrom([]int{4, 16}).Draw(t, "size")
 	bytes := rapid.SliceOfN(rapid.Byte(), size, size).Draw(t, "bytes")
@@ -223,14 +222,14 @@ func TestAllowPrivate(t *testing.T) {
 	}
 	for _, list := range []string{"", "10", "10.0.0.0/33", "10.0.0.0/-1", "localhost", "fe80::1%eth0", "fe80::%eth0/10", "010.0.0.1", "0x7f000001", "10.0.0.0/8 "} {
 		if _, err := newGuard(true, []string{list}); err == nil {
-			t.Errorf("allow_private may have %q", list)
+			t.Errorf("allow_private accepts %q", list)
 		}
 	}
 	g, err := newGuard(false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustFail(t, g.check(netip.MustParseAddr("8.8.8.8")), "http is only for addresses in allow_private: use https", false)
+	mustFail(t, g.check(netip.MustParseAddr("8.8.8.8")), "http is allowed only for addresses in allow_private: use https", false)
 	_, err = newGuard(true, []string{"ten"})
 	mustFail(t, err, `allow_private has "ten", which is neither an address nor a network such as 10.0.0.0/8`, false)
 }

@@ -1,18 +1,18 @@
 // Package outbound sends signed requests to the receivers that the server's config names, and
 // verifies the signed requests that come back.
 //
-// [Client.Post] sends a request once. Whoever calls it tries again with the same id if the error
-// says that this can help. Receivers, and everything that they answer, are not trusted:
+// [Client.Post] sends a request once. If the error says that another try can help, the caller tries
+// again with the same id. Receivers, and everything that they answer, are not trusted:
 //
-//   - Only public addresses are called, besides those in the receiver's allow_private, and only
-//     these may be called without TLS. The check is on the address that is about to be connected to.
-//     code.dny.dev/ssrf knows which addresses are public: it is small, needs nothing else, and keeps
-//     in step with IANA's registries. It refuses all of NAT64, 6to4 and Teredo, whatever IPv4 address
-//     is within. A network that reaches IPv4 only by NAT64 needs 64:ff9b::/96 in allow_private.
+//   - Only public addresses and those in the receiver's allow_private are called, and only the latter
+//     may be called without TLS. The address is checked just before the system connects to it.
+//     code.dny.dev/ssrf knows which addresses are public: it is small, has no dependencies, and follows
+//     IANA's registries. It refuses all of NAT64, 6to4 and Teredo, whatever IPv4 address they contain.
+//     A network that reaches IPv4 only by NAT64 needs 64:ff9b::/96 in allow_private.
 //   - Redirects are not followed, and no proxy is used.
 //   - Time and sizes have bounds: 10 s for connecting with TLS, 30 s for everything, 64 KiB of
 //     headers, 1 MiB of an answer. A compressed answer is refused.
-//   - Errors quote nothing that a receiver sent, and nothing of its URL but a host's address.
+//   - Errors quote nothing that a receiver sent, and nothing of its URL except a host's address.
 //
 // # How a receiver verifies a request
 //
@@ -33,8 +33,7 @@
 //	valid = (hmac.compare_digest(want, headers["X-Reviewgate-Signature-256"])
 //	         and abs(time.time() - int(headers["X-Reviewgate-Timestamp"])) <= 300)
 //
-// The same request can arrive more than once, each time with a signature of its own.
-// X-Reviewgate-Request-Id is then the same. The signature does not cover this header, so a receiver
-// relies on the id in the body. It signs its own requests to reviewgate in the same way; see [Sign]
-// and [Verify].
+// The same request can arrive more than once, each time with its own signature and the same
+// X-Reviewgate-Request-Id. The signature does not cover this header, so a receiver relies on the id in
+// the body. It signs its own requests to reviewgate in the same way; see [Sign] and [Verify].
 package outbound

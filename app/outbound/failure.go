@@ -17,8 +17,8 @@ import (
 // maxRetryAfter limits how long a receiver may ask to wait.
 const maxRetryAfter = time.Hour
 
-// Error is a request without an answer that counts. Its text says why in a few words of ours: it
-// holds nothing of the receiver's URL but a host's address, and nothing that the receiver sent.
+// Error says why a request got no usable answer. Its text quotes nothing that the receiver sent, and
+// nothing of the receiver's URL except a host's address.
 type Error struct {
 	text      string
 	temporary bool
@@ -31,16 +31,16 @@ func (e *Error) Error() string { return e.text }
 // a timeout, or the status 408, 425, 429 or 5xx.
 func (e *Error) Temporary() bool { return e.temporary }
 
-// RetryAfter is how long the receiver asked to wait with the status 429 or 503, at most an hour. It
+// RetryAfter is how long the receiver asked us to wait with the status 429 or 503, at most an hour. It
 // is 0 if the receiver did not ask.
 func (e *Error) RetryAfter() time.Duration { return e.after }
 
-// refused returns an error that trying again can't mend.
+// refused returns an error that another try can't fix.
 func refused(format string, args ...any) *Error {
 	return &Error{text: fmt.Sprintf(format, args...)}
 }
 
-// passing returns an error that trying again may mend.
+// passing returns an error that another try may fix.
 func passing(format string, args ...any) *Error {
 	return &Error{text: fmt.Sprintf(format, args...), temporary: true}
 }
@@ -94,7 +94,7 @@ func dialError(err error, limit time.Duration) *Error {
 	return passing("no connection")
 }
 
-// handshakeError says why TLS was not agreed on.
+// handshakeError says why the TLS handshake failed.
 func handshakeError(err error, limit time.Duration) *Error {
 	var network net.Error
 	var certificate *tls.CertificateVerificationError
@@ -108,10 +108,10 @@ func handshakeError(err error, limit time.Duration) *Error {
 	case brokeOff(err):
 		return passing("the connection broke off")
 	}
-	return passing("TLS could not be agreed on")
+	return passing("the TLS handshake failed")
 }
 
-// certificateFault names the usual faults. The certificate's own words are the receiver's.
+// certificateFault names the usual faults. It quotes nothing from the certificate, which the receiver chose.
 func certificateFault(err error) string {
 	var invalid x509.CertificateInvalidError
 	switch {
@@ -136,8 +136,7 @@ func exchangeError(err error) *Error {
 	return passing("the answer is not valid HTTP")
 }
 
-// brokeOff reports whether an error is the end of a connection. The alerts of TLS are *net.OpErrors,
-// too.
+// brokeOff reports whether an error is the end of a connection. TLS alerts are *net.OpErrors, too.
 func brokeOff(err error) bool {
 	var op *net.OpError
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &op) && (op.Op == "read" || op.Op == "write")

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// patient is a connection that reads nothing before the first write. net/http logs what a server
-// sends before it is asked, and logs show nothing of a receiver.
+// patient is a connection that reads nothing before the first write. Otherwise net/http would log what
+// a receiver sends before it is asked, and our logs must not quote receivers.
 type patient struct {
 	net.Conn
 	once sync.Once

@@ -42,7 +42,7 @@ func TestPatientReadsAfterTheFirstWrite(t *testing.T) {
 	}
 }
 
-// A receiver that speaks first writes nothing to the log, because nobody listens yet.
+// A receiver that sends something first causes no log line, because nothing is read yet.
 func TestConnectionsArePatient(t *testing.T) {
 	t.Parallel()
 	c, to := serve(t, func(http.ResponseWriter, *http.Request) {})

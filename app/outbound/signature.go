@@ -18,13 +18,13 @@ const (
 )
 
 const (
-	// Tolerance is how far the time of a signature may be from ours, to either side.
+	// Tolerance is how far the time of a signature may be from ours, in either direction.
 	Tolerance = 5 * time.Minute
-	// MinSecret is how many characters a secret has at least.
+	// MinSecret is the minimum length of a secret, in characters.
 	MinSecret = 16
 
 	signaturePrefix = "sha256="
-	// maxDigits is how long a timestamp may be. Twelve digits last for 30,000 years.
+	// maxDigits is the maximum length of a timestamp. Twelve digits last for 30,000 years.
 	maxDigits = 12
 )
 
@@ -35,11 +35,11 @@ var (
 		" with seconds since 1970 and one " + SignatureHeader + " with sha256= and 64 lower-case hexadecimal digits")
 	ErrSkewed = errors.New("the signature's time is more than 5 minutes from the server's")
 	ErrWrong  = errors.New("the signature is wrong: it must be the HMAC-SHA256 of the timestamp, a dot and the body, with the shared secret")
-	// ErrSecret means that the secret is shorter than MinSecret. The request may be in order.
+	// ErrSecret means that the secret is shorter than MinSecret. The request may be correct.
 	ErrSecret = errors.New("the secret is too short to verify signatures")
 )
 
-// Sign returns the two headers that sign a body at a time, which is cut to the second.
+// Sign returns the two headers that sign a body at a time. The time is truncated to the second.
 func Sign(secret []byte, at time.Time, body []byte) http.Header {
 	timestamp := strconv.FormatInt(at.Unix(), 10)
 	h := http.Header{}
@@ -48,9 +48,9 @@ func Sign(secret []byte, at time.Time, body []byte) http.Header {
 	return h
 }
 
-// Verify checks the signature of a request that arrived at now. A header must not occur twice. A
-// signature has only one spelling, so callers recognise a repeated one by its header. The error is
-// ErrMissing, ErrMalformed, ErrWrong, ErrSkewed or ErrSecret.
+// Verify checks the signature of a request that arrived at now. Neither header may occur twice. A
+// signature can be written in only one way, so callers recognise a repeated one by its header. The error
+// is ErrMissing, ErrMalformed, ErrWrong, ErrSkewed or ErrSecret.
 func Verify(secret []byte, header http.Header, body []byte, now time.Time) error {
 	if len(secret) < MinSecret {
 		return ErrSecret // anyone can sign with an empty secret

@@ -49,7 +49,7 @@ func TestVerify(t *testing.T) {
 		"another secret":            {secret: "a secret of the docs.", want: ErrWrong},
 		"no secret":                 {secret: " ", want: ErrSecret},
 		"another time":              {change: func(h http.Header) { h.Set(TimestampHeader, "1760000001") }, want: ErrWrong},
-		"another and old":           {change: func(h http.Header) { h.Set(TimestampHeader, "1") }, want: ErrWrong},
+		"another time, old":         {change: func(h http.Header) { h.Set(TimestampHeader, "1") }, want: ErrWrong},
 		"no timestamp":              {change: func(h http.Header) { h.Del(TimestampHeader) }, want: ErrMissing},
 		"no signature":              {change: func(h http.Header) { h.Del(SignatureHeader) }, want: ErrMissing},
 		"no headers":                {change: func(h http.Header) { clear(h) }, want: ErrMissing},
@@ -90,7 +90,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// A signature does not fit another division of the same bytes.
+// A signature is not valid for the same bytes with the timestamp and the body divided elsewhere.
 func TestTimestampIsApartFromTheBody(t *testing.T) {
 	t.Parallel()
 	h := Sign(docsSecret, time.Unix(176, 0), []byte("0000000.x"))

@@ -23,11 +23,11 @@ import (
 
 const (
 	secret = "hush-hush-hush-hush"
-	canary = "canary" // in queries and in all that receivers send; no error may show it
+	canary = "canary" // in queries and in everything that receivers send; no error may show it
 )
 
-// mustFail checks an *Error of this package: its text, whether trying again helps, and that it shows
-// nothing that it must not.
+// mustFail checks an *Error of this package: its text, whether trying again helps, and that it shows no
+// secret.
 func mustFail(t *testing.T, err error, want string, temporary bool) *Error {
 	t.Helper()
 	var e *Error
@@ -70,7 +70,7 @@ func serve(t *testing.T, h http.HandlerFunc) (*Client, config.Receiver) {
 	return client(s.Certificate()), receiver(s.URL + "/hook?token=" + canary)
 }
 
-// listen starts a server that answers bytes instead of HTTP, without TLS.
+// listen starts a server that answers with raw bytes instead of HTTP, without TLS.
 func listen(t *testing.T, answer func(net.Conn)) config.Receiver {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -110,8 +110,8 @@ type names struct {
 	broken  bool                      // every answer is SERVFAIL
 }
 
-// resolver makes a resolver that asks the server. With a connection that is no net.PacketConn it
-// speaks DNS's protocol for TCP.
+// resolver makes a resolver that asks the server. The connection is not a net.PacketConn, so the resolver
+// uses DNS's protocol for TCP.
 func (n *names) resolver() *net.Resolver {
 	n.asked = map[string]int{}
 	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies/learning"
 )
 
-// What it takes to propose a rule or an agent for evaluation, besides its precision.
+// What it takes to propose a rule or an agent for evaluation, in addition to its precision.
 const (
 	minJudged = 20 // pull requests with a judgement
 	minPeople = 3  // who are not authors and dismissed a finding as a false positive
@@ -159,9 +159,9 @@ func (j *judged) tally() tally {
 	return t
 }
 
-// tooOften returns the rules and agents that are wrong too often, rules first and of each kind the worst first, each at most
-// once. proposable reports whether a rule of an agent, or an agent with an empty rule, may be proposed.
-// An agent is not proposed for what rules did that are wrong too often: without them it may be right.
+// tooOften returns the rules and agents that are wrong too often, each at most once: rules before agents,
+// the worst first. proposable reports whether a rule of an agent, or an agent with an empty rule, may be
+// proposed. Rules that are wrong too often don't count against their agent: it may be right without them.
 func (j *judgements) tooOften(bar float64, proposable func(rule, agent string) bool) []ports.Probation {
 	var rules, agents []ports.Probation
 	wrong := map[string]bool{}

@@ -39,7 +39,7 @@ const (
 	markAll  = "probation/all"
 )
 
-// Work looks at the repositories whose logs have news since the last time, and once a day at all. It
+// Work looks at the repositories whose logs have news since the last time, and once a day at all of them. It
 // can safely run again. A repository that fails does not keep the others from being looked at: it is
 // logged, and looked at again with its next news or the next day.
 func (f *Finder) Work(ctx context.Context) error {
@@ -65,7 +65,7 @@ func (f *Finder) Work(ctx context.Context) error {
 		err := f.repository(ctx, t, now, since.IsZero())
 		switch {
 		case ctx.Err() != nil:
-			return ctx.Err() // the marks stay, so that another try looks at the same
+			return ctx.Err() // the marks stay, so that the next try checks the same repositories
 		case err != nil:
 			f.Log.Error().Err(err).Str("repository", t.Owner+"/"+t.Name).Msg("can't check this repository for candidates for probation; the next daily check tries again")
 		}
@@ -78,8 +78,8 @@ func (f *Finder) Work(ctx context.Context) error {
 	return nil
 }
 
-// repository finds and stores the rules and agents for probation in a repository. A daily look also
-// tells of those that are known, since the settings may have asked for issues meanwhile.
+// repository finds and stores the rules and agents for probation in a repository. The daily check also
+// reports those that are already known, because the settings may ask for issues by now.
 func (f *Finder) repository(ctx context.Context, t ports.Target, now time.Time, daily bool) error {
 	cfg, err := f.Configs.Known(ctx, t)
 	if err != nil {
@@ -93,7 +93,7 @@ func (f *Finder) repository(ctx context.Context, t ports.Target, now time.Time, 
 	if err != nil {
 		return err
 	}
-	found = append(unanswered(cfg, before, found), found...) // what is in evaluation already comes first
+	found = append(unanswered(cfg, before, found), found...) // those already in evaluation come first
 	found = found[:min(len(found), ports.MaxProbations)]
 	slices.SortFunc(found, compare)
 	tell := cfg.Settings.Issues.Probation
@@ -123,7 +123,7 @@ func same(a, b ports.Probation) bool {
 		a.Blocks == b.Blocks && slices.Equal(a.Samples, b.Samples)
 }
 
-// unanswered returns the rules that reviewgate put in evaluation by itself and that are no longer
+// unanswered returns the rules that reviewgate put in evaluation on its own and that are no longer
 // found. Nobody judges findings in evaluation, so they stay until a person answers. A person can also
 // answer with a bar of 0: then ProbationLayer has none.
 func unanswered(cfg *config.Config, before, found []ports.Probation) (kept []ports.Probation) {

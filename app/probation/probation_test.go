@@ -202,7 +202,7 @@ func TestWhatIsFound(t *testing.T) {
 				w.say(word{rule: minor, person: fmt.Sprint(i)})
 			}
 		}, nil},
-		"other classes are no judgement": {"", func(w *world) {
+		"other classes don't judge": {"", func(w *world) {
 			for i := range 40 {
 				w.say(word{rule: minor, class: learning.WontFix, person: fmt.Sprint(i)})
 			}

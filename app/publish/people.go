@@ -162,7 +162,7 @@ func (q *Requests) CallForSession(ctx context.Context, p *Publication) error {
 	return err
 }
 
-// escalatesSession reports whether the review has the decision that escalates its session.
+// escalatesSession reports whether this review escalated its session.
 func (p *Publication) escalatesSession() bool {
 	r := &p.Review.Review
 	return r.Session != nil && r.Report.Session != nil && sessions.Escalates(&r.Session.Before, &r.Report.Session.State)

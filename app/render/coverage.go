@@ -12,7 +12,7 @@ import (
 type agentRun struct {
 	Agent    safe
 	Model    safe
-	Runs     int // how often it was asked; 0 for once
+	Runs     int // how often it was asked; 0 means once
 	Status   word
 	Required bool
 	Files    int  // 0: the whole change
@@ -62,7 +62,7 @@ func (cw coverageWords) agents() []safe {
 	put := func(a agentRun, c *pipeline.Coverage) {
 		if c != nil {
 			a.Status, a.Findings, a.Dropped = statusWord(c.Status), c.Findings, c.Dropped
-			if c.Model != c.Agent { // a remote reviewer has the name of its agent
+			if c.Model != c.Agent { // a remote reviewer's model has the name of its agent
 				a.Model = cw.p.text(c.Model, maxName)
 			}
 			a.Note = cw.p.text(strings.TrimRight(c.Note, ". "), maxReason)

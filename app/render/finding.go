@@ -11,11 +11,11 @@ import (
 
 // finding holds the values for the templates of findings.
 type finding struct {
-	Number         int // 0 for a finding that does not block
+	Number         int // 0 if the finding does not block
 	Title          safe
 	Severity       word
 	OneModel       word // the severity by the one model that found it, if it counts less in the gate
-	Remote         bool // it is no model, but a remote reviewer
+	Remote         bool // a remote reviewer found it, not a model
 	Place          safe
 	Agents         safe
 	Rule           safe
@@ -157,7 +157,7 @@ func (fs *findings) full(i int, limits placeLimits) finding {
 	return out
 }
 
-// addDetails adds what stands below a finding's title. For a disagreement that is
+// addDetails adds the text below a finding's title. For a disagreement, that is
 // what each side says.
 func (fs *findings) addDetails(out *finding, f *pipeline.Finding) {
 	out.NotIgnored = sentence(fs.p.text(notIgnored(f), maxReason))

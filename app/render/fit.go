@@ -33,8 +33,8 @@ const (
 	roomLoop          = 3000 // each of the places of an attempt, and the history of attempts
 	roomMachine       = 6000 // the machine-readable section
 	roomSession       = 5000 // the table of reviewers
-	roomPeople        = 1000 // those who are mentioned
-	roomBlockers      = 2000 // what they are, in the alert
+	roomPeople        = 1000 // the people who are mentioned
+	roomBlockers      = 2000 // the blockers' summaries in the alert
 	roomSessionNotes  = 2000
 	roomClarification = 6000
 	roomUnconfirmed   = 3000

@@ -128,7 +128,7 @@ var listed = []listInComment{
 	{"gaps", "<b>Gaps in the config</b>", "</details>", " looks like "},
 }
 
-// counts returns the texts that may stand before the count of items left out.
+// counts returns the texts that may precede the count of items left out.
 func (l listInComment) counts() []string {
 	if l.name == "review reports" { // its items have lists of their own
 		return []string{""}

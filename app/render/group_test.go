@@ -146,7 +146,7 @@ func TestShowsFinalFindings(t *testing.T) {
 		} {
 			for _, line := range []string{
 				"Final in the server's layer: only acme/security, mona can dismiss it.",
-				"Final in the organisation's layer: it stands until it is fixed or that layer changes.",
+				"Final in the organisation's layer: it remains until it is fixed or that layer changes.",
 			} {
 				if !strings.Contains(text, line) {
 					t.Errorf("%s lacks %q: %s", name, line, text)
@@ -277,7 +277,7 @@ func TestShowsProposedMode(t *testing.T) {
 	v := cleanView()
 	for mode, want := range map[string]string{
 		"off":      "With the proposed one reviewgate would review nothing in this repository, and block nothing.",
-		"advisory": "With the proposed one no finding would block a merge any more. With it the decision would be the same.",
+		"advisory": "With the proposed one no finding would block a merge. With it the decision would be the same.",
 		"enforce":  "With the proposed one findings would block merges. With it the decision would be the same.",
 		"":         "With the proposed one the decision would be the same, with the same agents and the same findings.",
 	} {

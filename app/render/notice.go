@@ -26,7 +26,7 @@ type Notice struct {
 	More    int           `json:"more,omitempty"`  // how many more there are
 	Status  *Status       `json:"status,omitempty"`
 	Memory  *MemoryAnswer `json:"memory,omitempty"`
-	// Loop, Escalation and Pause are what NoticeResumed resumed.
+	// Loop, Escalation and Pause say what was resumed, for NoticeResumed.
 	Loop       bool                   `json:"loop,omitempty"`
 	Escalation *pipeline.SessionPause `json:"escalation,omitempty"`
 	Pause      *pipeline.SessionPause `json:"pause,omitempty"`
@@ -72,7 +72,7 @@ const (
 	TakesWrite         = "write"
 	TakesMaintain      = "maintain"
 	TakesOwn           = "own"      // maintain, since it is the sender's own pull request
-	TakesOther         = "other"    // to be somebody else than the pull request's authors
+	TakesOther         = "other"    // not to be an author of the pull request
 	TakesUnknownPusher = "unseen"   // maintain, since not every pusher is known
 	TakesCritical      = "critical" // maintain, since the finding is critical
 	TakesFinal         = "final"    // to be named under final_authority, since the finding is final
@@ -93,7 +93,7 @@ const MaxNamed = 10
 // Status is the state of a pull request.
 type Status struct {
 	At        time.Time              `json:"at"`
-	Decision  pipeline.Decision      `json:"decision,omitempty"` // of the newest review, empty without any
+	Decision  pipeline.Decision      `json:"decision,omitempty"` // of the newest review; empty if there is none
 	HeadSHA   string                 `json:"head_sha,omitempty"` // of that review
 	Asked     string                 `json:"asked,omitempty"`    // the trigger of the review in progress, empty if there is none
 	Since     time.Time              `json:"since"`              // when it was asked for

@@ -6,19 +6,19 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// SessionStatus is where the session of coding agents stands, as /review status says it.
+// SessionStatus is the status of the session of coding agents, for /review status.
 type SessionStatus struct {
-	// Cycle is the newest one. Running says that it is not decided yet, and Stalled that no review is
-	// to come that could decide it.
+	// Cycle is the newest cycle. Running means that it is not decided yet. Stalled means that no
+	// review is to come that could decide it.
 	Cycle   int  `json:"cycle,omitempty"`
 	Running bool `json:"running,omitempty"`
 	Stalled bool `json:"stalled,omitempty"`
-	// Decided is the cycle of the last decision, 0 for none, and Rule the rule of that decision.
+	// Decided is the cycle of the last decision, 0 if there is none. Rule is the rule of that decision.
 	Decided    int                    `json:"decided,omitempty"`
 	Rule       int                    `json:"rule"`
 	Escalation *pipeline.SessionPause `json:"escalation,omitempty"`
 	Pause      *pipeline.SessionPause `json:"pause,omitempty"`
-	Waiting    []string               `json:"waiting,omitempty"`   // whose answers are still to come
+	Waiting    []string               `json:"waiting,omitempty"`   // reviewers whose answers are still to come
 	Deadline   time.Time              `json:"deadline,omitzero"`   // for these answers
 	Concerned  []string               `json:"concerned,omitempty"` // reviewers with open concerns
 	Pending    int                    `json:"pending,omitempty"`   // events that wait for the next cycle
@@ -58,7 +58,7 @@ func (nw noticeWords) sessionStatus(s *SessionStatus) []safe {
 	return out
 }
 
-// whoseOf returns nil without names.
+// whoseOf is whoOf, but returns nil if there are no names.
 func whoseOf(p pen, names []string) *who {
 	if len(names) == 0 {
 		return nil

@@ -13,7 +13,7 @@ import (
 // modeText is what a person writes into an entry of config.
 func modeText(p pen, mode string) safe { return p.code(fmt.Sprintf(`"mode": %q`, mode), maxName) }
 
-// probation names the rules that reviewgate put in evaluation by itself, and says how a person
+// probation names the rules that reviewgate put in evaluation on its own, and says how a person
 // answers.
 func (r *report) probation() safe {
 	rules := r.r.Report.Probation
@@ -39,8 +39,8 @@ type issueSample struct {
 }
 
 // ProbationText returns the text of an issue about a rule or an agent that people judge wrong too
-// often. bar is the setting. The patch puts it in evaluation. auto says that reviewgate has done that
-// by itself.
+// often. bar is the setting. The patch puts it in evaluation. auto says that reviewgate has already done
+// that on its own.
 func ProbationText(x *ports.Probation, bar float64, patch pipeline.ConfigPatch, auto bool) IssueText {
 	p := markdownPen{}
 	data := struct {

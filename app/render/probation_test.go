@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The check names the rules that reviewgate put in evaluation by itself.
+// The check names the rules that reviewgate put in evaluation on its own.
 func TestChecksNameRulesOnProbation(t *testing.T) {
 	for name, n := range map[string]int{"probation": 1, "probation-many": 12} {
 		v := evaluationView()

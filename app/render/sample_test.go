@@ -138,7 +138,7 @@ func findingsView() View {
 	setFindings(&v, pipeline.DecisionFail, "critical > 0",
 		pipeline.Finding{
 			Title: "AWS access key committed", Severity: pipeline.SeverityCritical, Path: "client/http.go", StartLine: 17, EndLine: 17,
-			Message: "An AWS access key stands in the code.", WhyItMatters: "Whoever can read the repository, now or later, can use it.",
+			Message: "An AWS access key is in the code.", WhyItMatters: "Whoever can read the repository, now or later, can use it.",
 			Recommendation: "Revoke the key, then read it from the environment.", RuleID: "aws-access-token", Category: "secrets",
 			Evidence: pipeline.List[string]{"`key := \"[redacted: aws-access-token]\"`"},
 			Agent:    "secrets", ID: "0a1b2c3d4e5f6071", Confidence: 1,
@@ -284,11 +284,11 @@ func brokenOwnOrganisationView() View {
 	return v
 }
 
-// unreadOrganisationView uses config that can't be read any more.
+// unreadOrganisationView uses config that can no longer be read.
 func unreadOrganisationView() View {
 	return withLayers(cleanView(), []pipeline.ConfigProblem{{
 		Layer:   config.LayerOrganisation,
-		Problem: "acme/.github can't be read any more, so its config stays in force as it was read last",
+		Problem: "acme/.github can no longer be read, so its config stays in force as it was last read",
 		Remedy: "make it public or install the App on it; if its config is to end, remove " +
 			".github/reviewgate from it as well (an empty repository of that name will do)",
 	}}, pipeline.ConfigLayer{Name: config.LayerOrganisation, Source: "acme/.github", Used: true})

@@ -20,8 +20,8 @@ type who struct {
 	N     int // how many there are, at least 1
 }
 
-// whoOf names at most three, and cuts long names, since a title has little room. Without names it is
-// "a reviewer".
+// whoOf lists at most three names, and cuts long ones, because a title has little room. Without names it
+// returns "a reviewer".
 func whoOf(p pen, names []string) who {
 	const maxNames, maxWho = 3, 40
 	var out struct {
@@ -46,11 +46,11 @@ func whoOf(p pen, names []string) who {
 // the next step.
 type sessionPage struct {
 	Paused     bool
-	Leads      bool       // the title begins with the pause
+	Leads      bool       // whether the title begins with the pause
 	Escalation *pauseLine // by rule 1
 	Pause      *pauseLine // by rule 0 or 2
 	Reasons    []safe     // why it is paused
-	Open       *who       // whose concerns are open while it runs
+	Open       *who       // the reviewers with open concerns, if it is not paused
 }
 
 // pauseLine says who paused a session.
@@ -88,7 +88,7 @@ func (pg *page) sessionOf(r *pipeline.Report, p pen) {
 	pg.Session = s
 }
 
-// pauseOf returns nil without a pause. newest is the newest cycle.
+// pauseOf returns nil if there is no pause. newest is the newest cycle.
 func pauseOf(pause *pipeline.SessionPause, newest int, p pen) *pauseLine {
 	if pause == nil {
 		return nil
@@ -107,7 +107,7 @@ type awaited struct {
 	Only  bool // nothing else is missing
 }
 
-// awaitedOf returns nil if no answer is awaited that the gate needs.
+// awaitedOf returns nil if the gate waits for no answer.
 func awaitedOf(r *pipeline.Review, p pen) *awaited {
 	rep := &r.Report
 	out := &awaited{Only: true}
@@ -148,7 +148,7 @@ func awaitedOf(r *pipeline.Review, p pen) *awaited {
 	return out
 }
 
-// deadline writes a time of day in UTC, and the date unless the cycle began on it.
+// deadline writes a time of day in UTC, with the date unless the cycle began on the same day.
 func deadline(s *pipeline.Session, at time.Time, p pen) safe {
 	if at.IsZero() {
 		return ""
@@ -176,7 +176,7 @@ func findingsBlock(r *pipeline.Report) bool { return r.Decision.Blocks() && !byS
 // personForm matches logins on GitHub, and teams as "org/team-slug".
 var personForm = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,37}[A-Za-z0-9])?(?:/[a-z0-9][a-z0-9_-]{0,99})?$`)
 
-// mentioned mentions a person or a team. A name in no such form is only text.
+// mentioned mentions a person or a team. Any other name stays plain text.
 func mentioned(p pen, name string) safe {
 	if !personForm.MatchString(name) {
 		return p.text(name, maxName)
@@ -229,8 +229,8 @@ func (sw sessionWords) blockers() items {
 	})
 }
 
-// awaited says until when the review waits for answers. It is empty if more than that is missing,
-// because then the list of what is missing says it.
+// awaited says until when the review waits for answers. It is empty if anything else is missing,
+// because the list of what is missing then includes the answers.
 func (r *report) awaited() safe {
 	if a := r.page.Awaited; a == nil || !a.Only || r.page.Session != nil && r.page.Session.Paused {
 		return ""
@@ -243,10 +243,10 @@ type sessionRow struct {
 	Reviewer      safe
 	Model, Late   bool
 	State         word // see pipeline.AskedState
-	Verdict       word // empty for an unknown one
+	Verdict       word // empty if unknown
 	Issues        int
 	Until         safe
-	Summary, Head safe // Summary says why there is no answer, if there is none; Head is that of an outdated answer
+	Summary, Head safe // Summary is the reason if there is no answer; Head is the head of an outdated answer
 }
 
 // maxSummary bounds a reviewer's summary in a table, in runes.
@@ -297,7 +297,7 @@ func urgency(x *pipeline.SessionReviewer) int {
 	return 2
 }
 
-// reviewers lists those who were asked.
+// reviewers lists the reviewers who were asked.
 func (sw sessionWords) reviewers(layout string) items {
 	list := slices.Clone(sw.r.Report.Session.Reviewers)
 	slices.SortStableFunc(list, func(a, b pipeline.SessionReviewer) int { return cmp.Compare(urgency(&a), urgency(&b)) })
@@ -384,8 +384,8 @@ func (r *report) sessionPart() safe {
 	}{rep.Rule, rep.Decided, lifted(rep)}), body)
 }
 
-// clarification is the prompt for the agents, to be copied. Its text can't end its block, and no line
-// of it can be taken for the heading of the machine-readable section.
+// clarification returns the prompt for the agents, ready to be copied. Its text can't end its block, and
+// none of its lines can be mistaken for the heading of the machine-readable section.
 func (r *report) clarification() safe {
 	pause := r.r.Report.Session.State.Pause
 	if pause == nil || pause.Clarification == "" {

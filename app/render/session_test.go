@@ -33,7 +33,7 @@ func awaitedReviewer(name string) pipeline.SessionReviewer {
 	return pipeline.SessionReviewer{Reviewer: name, State: pipeline.AskedWaiting}
 }
 
-// inCycle gives a review a cycle, in which reviewers answered, after an earlier state of the session.
+// inCycle gives a review a cycle in which reviewers answered, after an earlier state of the session.
 // It decides as the aggregate does.
 func inCycle(v View, before pipeline.SessionState, number int, rows ...pipeline.SessionReviewer) View {
 	begun := v.Record.StartedAt.Add(-time.Minute)
@@ -96,7 +96,7 @@ func found(agent, title string, severity pipeline.Severity) pipeline.Finding {
 	}
 }
 
-// withFound is a review with what reviewers raised.
+// withFound returns a review with the findings that reviewers raised.
 func withFound(d pipeline.Decision, condition string, fs ...pipeline.Finding) View {
 	v := cleanView()
 	setFindings(&v, d, condition, fs...)
@@ -105,7 +105,7 @@ func withFound(d pipeline.Decision, condition string, fs ...pipeline.Finding) Vi
 
 var nobody pipeline.SessionState
 
-// after is where a session stands after a cycle.
+// after returns the state of a session after a cycle.
 func after(before pipeline.SessionState, number int, rows ...pipeline.SessionReviewer) pipeline.SessionState {
 	return inCycle(cleanView(), before, number, rows...).Review.Report.Session.State
 }
@@ -149,7 +149,7 @@ func sessionBlockerWaitingView() View {
 	return inCycle(cleanView(), nobody, 3, answered("codex", pipeline.SessionBlocker, dropsColumn, 0), awaitedReviewer("gemini"))
 }
 
-// An escalation of an earlier cycle and a pause of this one stand.
+// An escalation of an earlier cycle and a pause of this one are in force.
 func sessionBothView() View {
 	before := after(nobody, 2, answered("codex", pipeline.SessionBlocker, dropsColumn, 0), answered("gemini", pipeline.SessionApproved, fine, 0))
 	return inCycle(cleanView(), before, 3,
@@ -161,12 +161,12 @@ func sessionFailedView() View {
 	return inCycle(v, nobody, 3, answered("codex", pipeline.SessionBlocker, dropsColumn, 1), answered("gemini", pipeline.SessionConcerns, noTests, 1))
 }
 
-// sawAll is ann's decision to resume a session, who saw all of its state.
+// sawAll returns ann's decision to resume a session after she saw all of its state.
 func sawAll(s pipeline.SessionState) *pipeline.SessionResume {
 	return &pipeline.SessionResume{By: "ann", Escalation: s.Escalation, Pause: s.Pause, Answers: s.Answers}
 }
 
-// A person resumed the session, and nobody was asked since.
+// A person resumed the session, and nobody has been asked since.
 func sessionResumedView() View {
 	before := after(nobody, 3, answered("codex", pipeline.SessionConcerns, noFallback, 1), answered("gemini", pipeline.SessionConcerns, noTests, 2))
 	v := cleanView()
@@ -216,7 +216,7 @@ func sessionEscalatedView() View {
 	return v
 }
 
-// A required agent failed, besides the reviewer whose answer is awaited.
+// A required agent failed, and a reviewer's answer is awaited, too.
 func sessionIncompleteView() View {
 	v := sessionWaitingView()
 	v.Review.Report.Incomplete = append(v.Review.Report.Incomplete, pipeline.Incompleteness{What: "agent", Why: "the required agent secrets timed out after 120 s, in 3 attempts", Gating: true})
@@ -304,7 +304,7 @@ func hostileSession(v View) View {
 	return v
 }
 
-// A person is mentioned only by a name in the form of a login or a team, and only in the alert about a
+// A name is a mention only if it has the form of a login or a team, and only in the alert about a
 // blocker.
 func TestMentions(t *testing.T) {
 	for name, want := range map[string]safe{

@@ -37,7 +37,7 @@ type View struct {
 	Acts Acts
 }
 
-// RuleNote holds what a report shows about a rule besides its findings.
+// RuleNote holds what a report shows about a rule in addition to its findings.
 type RuleNote struct {
 	Reference string // an https URL; anything else is not shown
 	Layer     string // the config layer of the rule; empty for the defaults

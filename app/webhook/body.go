@@ -107,7 +107,7 @@ func (b *body) release() {
 	if b.small != nil {
 		b.rooms.small.leave(b.small)
 		b.rooms.large.leave(b.large)
-		b.ending.Wait() // nobody closes the body any more
+		b.ending.Wait() // after that nobody closes the body
 	}
 	b.text = nil
 }

@@ -81,8 +81,8 @@ func (e *pullRequestEvent) typeLabel() bool {
 }
 
 // push returns who sent the head. It is nil if the event does not say so, or names an App:
-// nobody knows for whom the App pushed. Reopening a pull request is no push, and others
-// may have pushed while it was closed. A change of the base is no push either, but it
+// nobody knows for whom the App pushed. Reopening a pull request is not a push, and others
+// may have pushed while it was closed. A change of the base is not a push either, but it
 // brings in the commits that only the old base had.
 func (e *pullRequestEvent) push(t ports.Target) *ports.Push {
 	if e.Action == "edited" && e.Changes.Base != nil {

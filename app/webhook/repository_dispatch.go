@@ -11,8 +11,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// dispatchEvent is what a coding agent says about a pull request. GitHub lets only those send it who
-// may write to the repository.
+// dispatchEvent is what a coding agent says about a pull request. GitHub accepts it only from senders
+// with write permission.
 type dispatchEvent struct {
 	envelope
 	// Payload is what the sender chose; see said.
@@ -30,8 +30,8 @@ type said struct {
 	MaxWords   int      `json:"max_words"`
 }
 
-// read takes in an event of a session. The sender of a repository_dispatch chooses its type freely, so
-// any other type is somebody else's.
+// read accepts an event of a session. The sender of a repository_dispatch chooses its type freely, so
+// other types are not for us.
 func (e *dispatchEvent) read(d *ports.Delivery, _ int64) error {
 	kind := pipeline.SessionTrigger(e.Action)
 	switch kind {
@@ -88,12 +88,12 @@ func (c *said) check() error {
 		}
 	}
 	if c.MaxWords != 0 && (c.MaxWords < ports.MinSessionWords || c.MaxWords > ports.MaxSessionWords) {
-		errs = append(errs, fmt.Errorf("client_payload.max_words is not from %d to %d", ports.MinSessionWords, ports.MaxSessionWords))
+		errs = append(errs, fmt.Errorf("client_payload.max_words is not between %d and %d", ports.MinSessionWords, ports.MaxSessionWords))
 	}
 	return errors.Join(errs...)
 }
 
-// longest is the length of the longest text, in characters.
+// longest returns the length of the longest text, in characters.
 func longest(texts []string) (n int) {
 	for _, s := range texts {
 		n = max(n, utf8.RuneCountInString(s))

@@ -33,7 +33,7 @@ func TestDispatchOfAnAgent(t *testing.T) {
 	}
 }
 
-// Dispatches of other types are somebody else's, whatever they hold.
+// Dispatches of other types are ignored, whatever they contain.
 func TestDispatchesOfOthers(t *testing.T) {
 	for _, payload := range []string{`{}`, `{"id": 5, "pr": "x"}`, `null`, `[]`, `"x"`} {
 		if d, err := dispatched(t, "deploy", payload); err != nil || len(d.Asks) != 0 {

@@ -45,16 +45,18 @@ is not set there, the setting comes from a YAML or JSON file with the same keys:
                                  requests (90d); 0 keeps them for ever
   REVIEWGATE_ANALYTICS_RETENTION how many days to keep what became of findings
                                  (730d); 0 keeps it for ever
-  REVIEWGATE_PUBLIC_URL          where the server is reached from outside, such as
+  REVIEWGATE_PUBLIC_URL          the server's address as seen from outside, such as
                                  https://reviewgate.example.com: remote reviewers
-                                 answer there, and OIDC tokens are made for it (none)
-  REVIEWGATE_OIDC_ISSUER         who issues the OIDC tokens of GitHub Actions; off
-                                 accepts none (the issuer of the GitHub above)
+                                 send answers there, and it is the audience of OIDC
+                                 tokens (none)
+  REVIEWGATE_OIDC_ISSUER         the issuer of the OIDC tokens of GitHub Actions; off
+                                 accepts no such tokens (the issuer of the GitHub
+                                 above)
   ANTHROPIC_API_KEY, OPENAI_API_KEY
                                  keys of the language models that the config names;
                                  a model's key_env can name another variable, and
-                                 secret_env names those with the secrets of remote
-                                 reviewers; what the config names is read only from
+                                 secret_env names the variables with the secrets of
+                                 remote reviewers; all of them are read only from
                                  the environment
   REVIEWGATE_LOG_LEVEL           debug, info, warn or error (info)
   REVIEWGATE_LOG_FORMAT          text or json (text on a terminal, json elsewhere)

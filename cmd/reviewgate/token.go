@@ -29,9 +29,9 @@ func tokenCommand() *cobra.Command {
 		Use:   "token",
 		Short: "Create, list and revoke the tokens of coding agents",
 		Long: `Create, list and revoke the tokens with which coding agents report events and read
-the state of pull requests. A token works for one repository and one agent's name.
+the state of pull requests. A token works for one repository and one agent name.
 
-With SQLite, a running server answers; run the command as the same user on the same
+With SQLite, a running server does the work; run the command as the same user on the same
 machine.
 
 Exit codes: 0 done; 2 the input or the settings can't be used; 3 the command could not
@@ -73,7 +73,7 @@ func tokenListCommand() *cobra.Command {
 		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.list(cmd) },
 	}
-	c.Flags().StringVar(&f.repo, "repo", "", "only those of this repository, `OWNER/NAME`")
+	c.Flags().StringVar(&f.repo, "repo", "", "only the tokens of this repository, `OWNER/NAME`")
 	c.Flags().StringVar(&f.format, "format", "text", "text or json")
 	addDatabaseFlags(c, &f.database, &f.settings)
 	return c
@@ -98,7 +98,7 @@ func tokenRevokeCommand() *cobra.Command {
 	return c
 }
 
-// maxTokenPeriod is how long a token may be valid.
+// maxTokenPeriod is the longest time for which a token may be valid.
 const maxTokenPeriod = 365 * 24 * time.Hour
 
 // repositoryName matches the name of a repository with its owner.
@@ -128,7 +128,7 @@ func (f *tokenFlags) create(cmd *cobra.Command) error {
 	if err := put(cmd, token+"\n"); err != nil {
 		return unfinished(fmt.Errorf("%w; nobody has seen token %d, so revoke it", errors.Unwrap(err), t.ID))
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "This is token %d of %s/%s for the agent %s, valid until %s. It is not shown again: give it to the agent as a secret.\nThe agent sends it in the header \"Authorization: Bearer TOKEN\". To take it back: reviewgate token revoke %d\n",
+	fmt.Fprintf(cmd.ErrOrStderr(), "This is token %d of %s/%s for the agent %s, valid until %s. It is not shown again: give it to the agent as a secret.\nThe agent sends it in the header \"Authorization: Bearer TOKEN\". To revoke it: reviewgate token revoke %d\n",
 		t.ID, t.Repository.Owner, t.Repository.Name, t.Agent, t.ExpiresAt.Format(time.DateTime+" UTC"), t.ID)
 	return nil
 }

@@ -28,8 +28,9 @@ work continues:
   4  all approved          continue           RUNNING
   0  a missing answer      pause and clarify  PAUSED
 
-The first that holds decides, and 0 comes before 3. --asked says who was asked: everybody
-named there must have answered. Without it, those in the files were asked.
+The first rule that applies decides; rule 0 comes before rule 3. --asked names the
+reviewers who were asked: all of them must have answered. Without it, the reviewers in
+the files count as asked.
 
 Each file (- is standard input) holds one review result, or a list of results:
 
@@ -38,11 +39,11 @@ Each file (- is standard input) holds one review result, or a list of results:
      "issues": [{"severity": "high", "description": "...", "file": "auth.py", "line": 12}]}}
 
 If a reviewer answers more than once, the answer with the latest timestamp counts;
-at equal timestamps, the worst verdict. A summary of more than 200 words is cut and
-marked. If rule 2 or 0 decides, the field clarification holds a prompt for the agents.
+if timestamps are equal, the worst verdict. A summary of more than 200 words is cut and
+marked. If rule 2 or 0 decides, the field clarification has a prompt for the agents.
 All files together may have 4 MiB.
 
-Exit codes: 0 RUNNING; 1 PAUSED; 2 a file holds no valid review result (then there is
+Exit codes: 0 RUNNING; 1 PAUSED; 2 a file has no valid review result (then there is
 no decision, and standard error lists the mistakes with their places); 3 the command
 could not finish.`,
 		Example: "  reviewgate verdict codex.json gemini.json\n" +

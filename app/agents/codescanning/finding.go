@@ -59,7 +59,7 @@ func (c *collector) annotation(r ports.ScanRun, a *ports.ScanAnnotation) {
 // is not known.
 const category = "other-checks"
 
-// alert takes in one of code scanning. A rule of severity none is no finding.
+// alert takes in one of code scanning. A rule of severity none is not a finding.
 func (c *collector) alert(a *ports.ScanAlert) {
 	severity, ok := alertSeverity(a)
 	if !ok {

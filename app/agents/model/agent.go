@@ -30,7 +30,7 @@ type Budget interface {
 	Take(ctx context.Context, model string, tokens int) (done func(use llm.Use), err error)
 }
 
-// Needs are what an agent needs of the review besides the config. All but Redact may be
+// Needs are what an agent needs from the review in addition to the config. All but Redact may be
 // left out. The functions may be called from several goroutines at once.
 type Needs struct {
 	// Redact replaces the secrets in a text by placeholders.
@@ -48,10 +48,10 @@ type Needs struct {
 	Failed func(model string, err error)
 	// Answered is told what a model answered to a task, without secrets.
 	Answered func(task dispatch.Task, answer pipeline.RawAnswer)
-	// Memory is what people taught about the repository, and what keeps being found there; nil if
-	// nothing of it is told.
+	// Memory is what people taught about the repository, and what keeps being found there; nil if the
+	// agent is told nothing about it.
 	Memory *pipeline.Memory
-	// Cycle is the cycle of the session in which the agent reviews; nil if it reviews in none.
+	// Cycle is the cycle of the session in which the agent reviews; nil if it does not review in a session.
 	Cycle *pipeline.SessionCycle
 	// Round is that of the review, which its agents share. Default: the agent's own.
 	Round *Round

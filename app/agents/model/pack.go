@@ -28,7 +28,7 @@ type shown struct {
 	left, cut []string // names of files of which nothing, or not all, is shown for want of room
 	seen      *seen
 	notesOn   *notes // on the services of the files, or nil
-	session   *brief // what is told about the session; nil for nothing
+	session   *brief // what the question says about the session; nil if nothing
 	listRoom  int    // tokens for the names of files that are not shown
 
 	wordsLeft int // texts that people wrote, of which a part is not shown

@@ -9,8 +9,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
-// sessionContract says what the texts of a session are. It follows the contract in questions that have
-// them.
+// sessionContract explains the texts of a session. It follows the contract in questions with such texts.
 //
 //go:embed contract-session.md
 var sessionContract string
@@ -19,11 +18,11 @@ var sessionContract string
 const (
 	maxSessionAgents = 20
 	maxSessionNames  = 50 // files and areas, each
-	// sessionShare is the part of the room for the change that they may take: a quarter of it.
+	// sessionShare limits these texts to a quarter of the room for the change.
 	sessionShare = 4
 )
 
-// brief is what a question tells about the session in which the agent reviews.
+// brief is what a question says about the session in which the agent reviews.
 type brief struct {
 	groups []noteLines
 	tokens int // of all of it, with the contract
@@ -36,8 +35,8 @@ type noteLines struct {
 	lines   []string
 }
 
-// packSession is packNoted with what is told about the session. If nothing of the change fits beside
-// that, it is left out.
+// packSession is packNoted with the brief on the session. It leaves the brief out if nothing of the
+// change would fit beside it.
 func (a *Agent) packSession(task dispatch.Task, seen *seen, words []words, room int) (*shown, error) {
 	session := a.brief(room / sessionShare)
 	if session == nil {
@@ -51,8 +50,8 @@ func (a *Agent) packSession(task dispatch.Task, seen *seen, words []words, room 
 	return out, nil
 }
 
-// brief returns what is told about the session, as much as fits into so many tokens. It is nil without
-// a session.
+// brief returns what a question says about the session, as far as it fits into room tokens. It is nil if
+// there is nothing to say.
 func (a *Agent) brief(room int) *brief {
 	c := a.Cycle
 	if c == nil || len(c.Context)+len(c.Files)+len(c.FocusAreas) == 0 {
@@ -91,7 +90,7 @@ func (a *Agent) brief(room int) *brief {
 	return b
 }
 
-// told is how a question shows short texts of agents.
+// told returns short texts of agents as a question shows them.
 func (a *Agent) told(texts []string) (out []string) {
 	for _, t := range texts {
 		out = append(out, plaintext.Cut(a.RedactBeside(plaintext.Line(prose(t))), maxNoteGlobs))
@@ -99,7 +98,7 @@ func (a *Agent) told(texts []string) (out []string) {
 	return out
 }
 
-// brief writes what is told about the session.
+// brief writes the brief on the session.
 func (w *writer) brief(b *brief) {
 	if b == nil {
 		return

@@ -106,7 +106,7 @@ func TestConfigThatALowerLayerBreaks(t *testing.T) {
 	}
 }
 
-// When an organisation's .github can't be read any more, its config stays in force, because
+// When an organisation's .github can no longer be read, its config stays in force, because
 // it may hold final rules. When it can be read and holds no config, its old config ends.
 func TestUnreadableConfigOfTheOrganisationStaysInForce(t *testing.T) {
 	t.Parallel()
@@ -142,7 +142,7 @@ func TestUnreadableConfigOfTheOrganisationStaysInForce(t *testing.T) {
 				w.wantsNoOrganisation(second)
 				return
 			}
-			w.Wants(second, "action_required", "acme-word", "The organisation's config has 1 problem", "acme/.github can't be read any more", "make it public or install the App on it")
+			w.Wants(second, "action_required", "acme-word", "The organisation's config has 1 problem", "acme/.github can no longer be read", "make it public or install the App on it")
 			if r := w.Stored(second); !slices.Equal(layers(r), []string{"defaults", "organisation"}) {
 				t.Errorf("layers %v", layers(r))
 			}
@@ -352,7 +352,7 @@ func TestProposedConfigIsOnlyShown(t *testing.T) {
 		"agent off": {
 			ghtest.Files{config.RepositoryDir + "/" + config.FileAgents: `[{"id": "security-reviewer", "enabled": false}]`},
 			"review-rules.json sec-tls-verify-01 removed",
-			"Would not run any more: security-reviewer",
+			"Would no longer run: security-reviewer",
 			pipeline.ProposedConfig{Decision: pipeline.DecisionPass, FindingsGone: 1, AgentsGone: pipeline.List[string]{"security-reviewer"}},
 		},
 		"broken": {

@@ -136,7 +136,7 @@ func TestRepositoryInPlaceOfDotGitHub(t *testing.T) {
 			w.restart()
 			pr := w.Another("second", apptest.AWord("second"))
 			w.Idle()
-			w.Wants(pr, "action_required", "acme-word", "can't be read any more")
+			w.Wants(pr, "action_required", "acme-word", "can no longer be read")
 		})
 	}
 }

@@ -127,7 +127,7 @@ func TestApprovalWithoutAPerson(t *testing.T) {
 	if _, text, _ := strings.Cut(r.Body, "\n"); r.CommitID != pr.HeadSHA() || !strings.HasPrefix(text, "Approved without a person: every model passes `"+r.CommitID[:7]) {
 		t.Errorf("review of %s:\n%s", r.CommitID, r.Body)
 	}
-	w.Wants(pr, "success", "very high confidence (1.00), could be approved without a person · approved on GitHub", "The next push ends it")
+	w.Wants(pr, "success", "very high confidence (1.00), could be approved without a person · approved on GitHub", "It ends with the next push")
 	if n := w.CallsTo(routeReviews, 0) + w.CallsTo(apptest.RouteDismiss, 0) + w.CallsTo(apptest.RouteRequests, 0); n != 0 {
 		t.Errorf("%d unnecessary calls", n)
 	}
@@ -362,20 +362,20 @@ func TestApprovalEndsWithItsReview(t *testing.T) {
 		"the models change their minds": {func(_ *world, b *bench, pr *ghtest.PullRequest) {
 			b.says(bigAlone)
 			pr.Comment("alice", "/review full")
-		}, "comes to something else"},
+		}, "no longer supports this"},
 		"a model is down": {func(_ *world, b *bench, pr *ghtest.PullRequest) {
 			b.says(func(string, *pipeline.PRFacts) (pipeline.AgentOutput, error) {
 				return pipeline.AgentOutput{}, errors.New("down")
 			})
 			pr.Comment("alice", "/review full")
-		}, "comes to something else"},
+		}, "no longer supports this"},
 		"the setting is switched off": {func(w *world, _ *bench, _ *ghtest.PullRequest) {
 			w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"models": {"auto_approve": false}}`}, "no more")
-		}, "comes to something else"},
+		}, "no longer supports this"},
 		"a person decides": {func(w *world, _ *bench, pr *ghtest.PullRequest) {
 			w.Says(pr, "/review reject not like this")
 		}, "A person decided"},
-		"it is a draft": {func(_ *world, _ *bench, pr *ghtest.PullRequest) { pr.ConvertToDraft() }, "comes to something else"},
+		"it is a draft": {func(_ *world, _ *bench, pr *ghtest.PullRequest) { pr.ConvertToDraft() }, "no longer supports this"},
 		"reviews are switched off": {func(w *world, _ *bench, _ *ghtest.PullRequest) {
 			w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"mode": "off"}`}, "no more")
 			w.Idle()
@@ -543,7 +543,7 @@ func TestReviewRefusedByGitHub(t *testing.T) {
 	own := w.Repo.OpenPR(ghtest.PR{Title: "feat: own", Body: apptest.GoodBody, Author: w.GH.AppLogin(), Files: apptest.Clean()})
 	w.Idle()
 	w.wantReviews(own)
-	w.Wants(own, "success", "GitHub did not take the review")
+	w.Wants(own, "success", "GitHub did not accept the review")
 	edits := w.Comment(own).Edits
 	body := apptest.GoodBody + " More."
 	own.Edit(ghtest.Edit{Body: &body})
@@ -559,12 +559,12 @@ func TestReviewRefusedByGitHub(t *testing.T) {
 	w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"models": {"auto_approve": false}}`}, "no more")
 	w.Idle()
 	w.wantReviews(pr, "approved")
-	w.Wants(pr, "success", "does not hold any more, and GitHub does not let reviewgate dismiss it")
+	w.Wants(pr, "success", "no longer applies, and GitHub does not let reviewgate dismiss it")
 	refuse()
 	pr.Push(ghtest.Files{"store/client.go": apptest.Secure + "\n// More.\n"}, "feat: more")
 	w.Idle()
 	w.wantReviews(pr, "dismissed")
-	w.WantsNot(pr, "does not hold any more")
+	w.WantsNot(pr, "no longer applies")
 }
 
 // While a review can't be dismissed, the App submits no other one, because it can keep track
@@ -581,7 +581,7 @@ func TestNoSecondReviewWhileOneStays(t *testing.T) {
 			pr.Push(ghtest.Files{"store/client.go": apptest.Secure + strings.Repeat("\n// More.\n", n+1)}, "feat: more")
 			w.Idle()
 			w.wantReviews(pr, "approved")
-			w.Wants(pr, "success", "does not hold any more, and GitHub does not let reviewgate dismiss it")
+			w.Wants(pr, "success", "no longer applies, and GitHub does not let reviewgate dismiss it")
 			w.WantsNot(pr, "· approved on GitHub")
 		}
 		refuse()

@@ -217,7 +217,7 @@ func TestRuleThatIsOftenWrongIsPutInEvaluation(t *testing.T) {
 	first := w.proposed("first")
 	w.judge(first, dropped, 20)
 	w.probe()
-	if i := w.proposal(); !strings.Contains(i.Body, "Until you decide, reviewgate has put it in evaluation by itself.") {
+	if i := w.proposal(); !strings.Contains(i.Body, "reviewgate has put it in evaluation until you decide.") {
 		t.Errorf("the issue does not say what was done:\n%s", i.Body)
 	}
 	second := w.proposed("second")

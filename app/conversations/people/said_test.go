@@ -168,7 +168,7 @@ func TestOverrideNeedsAReviewedHead(t *testing.T) {
 	if got := w.Reactions(pr, early.ID); !slices.Equal(got, []string{"confused"}) {
 		t.Errorf("reactions %v, want confused only", got)
 	}
-	w.Wants(pr, "failure", "The newest commit was not reviewed when `/review override` was asked for")
+	w.Wants(pr, "failure", "The newest commit had not been reviewed when `/review override` was asked for")
 
 	pr.Comment("mia", "/review override hotfix")
 	w.Idle()
