@@ -33,11 +33,8 @@ func incomplete(in *input) (out pipeline.List[pipeline.Incompleteness]) {
 		e := in.Manifest.Entry(res.Agent)
 		switch res.Status {
 		case pipeline.AgentNotAsked:
-			if head := in.unconfirmedBlocker(res.Agent); head != "" {
-				out = append(out, pipeline.Incompleteness{
-					What: "agent", Gating: true,
-					Why: fmt.Sprintf("%s was not asked about this head, and its findings on %s block: ask for a review again", res.Agent, head[:min(7, len(head))]),
-				})
+			if why := in.mustBeAsked(e, res.Agent); why != "" {
+				out = append(out, pipeline.Incompleteness{What: "agent", Why: res.Agent + " was not asked about this head, and " + why + ": ask for a review again", Gating: true})
 			}
 			continue
 		case pipeline.AgentWaiting:
@@ -58,6 +55,20 @@ func incomplete(in *input) (out pipeline.List[pipeline.Incompleteness]) {
 		}
 	}
 	return out
+}
+
+// mustBeAsked says why the gate needs an agent that was not asked about this head. It is empty if the gate
+// does not need it. A reviewer of sessions is not asked before a coding agent reports, nor about its own
+// work, so it can't be required then.
+func (in *input) mustBeAsked(e *pipeline.ManifestEntry, agent string) string {
+	if head := in.unconfirmedBlocker(agent); head != "" {
+		return fmt.Sprintf("its findings on %s block", head[:min(7, len(head))])
+	}
+	s := in.Session
+	if s == nil || s.Before.Cycle == 0 || s.Cycle != nil && s.Cycle.IsTarget(agent) || !blocking(e) {
+		return ""
+	}
+	return "it is required"
 }
 
 // reviewsSessions reports whether an agent's verdict counts in sessions.

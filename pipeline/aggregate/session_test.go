@@ -199,8 +199,8 @@ func TestRemoteFindingsNeedProof(t *testing.T) {
 	}
 }
 
-// A remote reviewer that was not asked about a head is no failure, unless what it found before
-// blocked: then the review is incomplete until it is asked again.
+// A remote reviewer that was not asked about a head does not make the review incomplete, unless it is
+// required in a session that has begun, or what it found before blocked.
 func TestNotAskedAgain(t *testing.T) {
 	in := sessionWorld("")
 	in.Session.Cycle = nil
@@ -209,6 +209,20 @@ func TestNotAskedAgain(t *testing.T) {
 	in.Results = append(in.Results, pipeline.AgentResult{Agent: "codex", Status: pipeline.AgentNotAsked, Note: "it is asked when a coding agent reports"})
 	if r := Aggregate(in); r.Decision != pipeline.DecisionPass || len(r.Incomplete) != 0 || r.Gate.Metrics["agents_failed"] != 0 {
 		t.Errorf("%s %+v", r.Decision, r.Incomplete)
+	}
+	in.Session.Before.Cycle = 1
+	required := pipeline.List[pipeline.Incompleteness]{{What: "agent", Why: "codex was not asked about this head, and it is required: ask for a review again", Gating: true}}
+	if r := Aggregate(in); r.Decision != pipeline.DecisionNeedsFixes || !cmp.Equal(required, r.Incomplete) {
+		t.Errorf("required after a cycle: %s %+v", r.Decision, r.Incomplete)
+	}
+	in.Session.Cycle = &pipeline.SessionCycle{Number: 2, Targets: pipeline.List[string]{"codex"}}
+	if r := Aggregate(in); r.Decision != pipeline.DecisionPass || len(r.Incomplete) != 0 {
+		t.Errorf("required, and its own work: %s %+v", r.Decision, r.Incomplete)
+	}
+	in.Session.Cycle = nil
+	in.Manifest.Entries[len(in.Manifest.Entries)-1].Required = false
+	if r := Aggregate(in); r.Decision != pipeline.DecisionPass {
+		t.Errorf("not required after a cycle: %s %+v", r.Decision, r.Incomplete)
 	}
 	in.Previous = &pipeline.PreviousReport{HeadSHA: "0123456789", Findings: pipeline.List[pipeline.Finding]{{
 		ID: "f", Agent: "codex", Title: "Salt is missing", Message: "No salt.", Severity: "critical", GateSeverity: "critical", Path: "a.go", StartLine: 2,
