@@ -74,22 +74,21 @@ func (k *Keeper) Answer(ctx context.Context, id string, raw []byte, by Answerer)
 // read reads a review result, which must be the reviewer's own. named reports whether it names its
 // request.
 func (k *Keeper) read(q *ports.SessionRequest, raw []byte) (a pipeline.SessionAnswer, named bool, err error) {
-	decoded, wrong := fourrules.Decode("the answer", raw)
+	r, wrong := fourrules.DecodeOne("the answer", raw)
 	if len(wrong) > 0 {
 		return a, false, &InvalidError{wrong}
 	}
-	if len(decoded.Results) != 1 {
-		return a, false, invalid(raw, "", "an answer is one review result", "send one")
+	refuse := func(field, problem, remedy string) error {
+		return &InvalidError{[]jsontree.Error{r.Refuse(field, problem, remedy)}}
 	}
-	r := &decoded.Results[0]
 	if r.Reviewer != q.Agent {
-		return a, false, invalid(raw, "reviewer", fmt.Sprintf("the reviewer is %q, but %s was asked", plaintext.CutLine(k.Redact(r.Reviewer), 80), q.Agent), "write the name from the request")
+		return a, false, refuse("reviewer", fmt.Sprintf("the reviewer is %q, but %s was asked", plaintext.CutLine(k.Redact(r.Reviewer), 80), q.Agent), "write the name from the request")
 	}
 	if r.ID != "" && r.ID != q.ID {
-		return a, false, invalid(raw, "id", "the id is of another request", "write the id from the request, or leave it out")
+		return a, false, refuse("id", "the id is of another request", "write the id from the request, or leave it out")
 	}
 	if len(r.Payload.Issues) > maxIssues {
-		return a, false, invalid(raw, "payload", fmt.Sprintf("the answer has %d issues, more than the limit of %d", len(r.Payload.Issues), maxIssues), "send the worst")
+		return a, false, refuse("payload", fmt.Sprintf("the answer has %d issues, more than the limit of %d", len(r.Payload.Issues), maxIssues), "send the worst")
 	}
 	var body reviewRequest
 	if err := json.Unmarshal(q.Body, &body); err != nil {
@@ -105,21 +104,6 @@ func (k *Keeper) read(q *ports.SessionRequest, raw []byte) (a pipeline.SessionAn
 		})
 	}
 	return a, r.ID != "", nil
-}
-
-// invalid refuses an answer. field is at fault; empty for the whole answer.
-func invalid(raw []byte, field, problem, remedy string) error {
-	n, wrong := jsontree.Parse(&jsontree.Document{Name: "the answer"}, raw)
-	if len(wrong) > 0 {
-		return &InvalidError{wrong}
-	}
-	if n.Kind == jsontree.Array && len(n.Elems) == 1 {
-		n = n.Elems[0]
-	}
-	if at := n.Get(field); at != nil {
-		n = at
-	}
-	return &InvalidError{[]jsontree.Error{*n.Error(problem, remedy)}}
 }
 
 // Signer returns the agent to whose request an answer is, whose secret must have signed it.

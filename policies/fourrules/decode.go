@@ -15,6 +15,18 @@ const maxReviewer = 200
 // maxLine is the greatest number of a line.
 const maxLine = 10_000_000
 
+// The bounds of what Decode and DecodeOne report. A hostile text can have an error in each of its values.
+const (
+	maxErrors    = 1000
+	maxErrorsOne = 20
+)
+
+// The bounds of the text for DecodeOne. The tree of so many values takes some 3 MB.
+const (
+	maxBytesOne  = 1 << 20
+	maxValuesOne = 20_000
+)
+
 // Decoded is the content of a text of review results.
 type Decoded struct {
 	Results []Result
@@ -22,8 +34,8 @@ type Decoded struct {
 }
 
 // Decode reads one review result or a list of them. The text may have 4 MiB and 200,000 values. If
-// any part is not a valid review result, the errors list everything that is wrong, and no result
-// counts.
+// any part is not a valid review result, the errors list what is wrong, up to 1,000 mistakes, and no
+// result counts.
 //
 // Severities may have any spelling that pipeline.ParseSeverity knows.
 func Decode(name string, text []byte) (Decoded, []jsontree.Error) {
@@ -37,9 +49,12 @@ func Decode(name string, text []byte) (Decoded, []jsontree.Error) {
 		list = root.Elems
 	}
 	for _, n := range list {
-		r, f := d.result(n)
+		if len(errs) == maxErrors {
+			break
+		}
+		r, wrong := d.result(n, maxErrors-len(errs))
 		d.Results = append(d.Results, r)
-		errs = append(errs, f.Wrong...)
+		errs = append(errs, wrong...)
 	}
 	if len(errs) > 0 {
 		return Decoded{}, errs
@@ -47,8 +62,46 @@ func Decode(name string, text []byte) (Decoded, []jsontree.Error) {
 	return d, nil
 }
 
-func (d *Decoded) result(n *jsontree.Node) (Result, *jsontree.Fields) {
+// One is a single review result, and where it was read.
+type One struct {
+	Result
+	node *jsontree.Node
+}
+
+// DecodeOne reads one review result, or a list of one, from somebody who is not trusted. The text may
+// have 1 MiB and 20,000 values. If it is not valid, the errors list what is wrong, up to 20 mistakes.
+func DecodeOne(name string, text []byte) (One, []jsontree.Error) {
+	root, errs := jsontree.Options{MaxBytes: maxBytesOne, MaxValues: maxValuesOne}.Parse(&jsontree.Document{Name: name}, text)
+	if len(errs) > 0 {
+		return One{}, errs[:min(len(errs), maxErrorsOne)]
+	}
+	if root.Kind == jsontree.Array {
+		if len(root.Elems) != 1 {
+			return One{}, []jsontree.Error{*root.Error(fmt.Sprintf("this is a list of %d entries, but must be one review result", len(root.Elems)), "send one")}
+		}
+		root = root.Elems[0]
+	}
+	var d Decoded
+	r, errs := d.result(root, maxErrorsOne)
+	if len(errs) > 0 {
+		return One{}, errs
+	}
+	return One{r, root}, nil
+}
+
+// Refuse returns an error about a field of the result, which the reader can't use.
+func (o *One) Refuse(key, problem, remedy string) jsontree.Error {
+	n := o.node
+	if at := n.Get(key); at != nil {
+		n = at
+	}
+	return *n.Error(problem, remedy)
+}
+
+// result reads a review result, and at most most of its mistakes.
+func (d *Decoded) result(n *jsontree.Node, most int) (Result, []jsontree.Error) {
 	f := jsontree.FieldsOf(n, "a review result")
+	f.Most = most
 	r := Result{Type: f.Needed("type"), ID: f.Text("id"), Reviewer: f.Needed("reviewer"), Timestamp: timestamp(f)}
 	if r.Type != "" && r.Type != TypeResult {
 		f.Refuse("type", fmt.Sprintf("this is not a %s", TypeResult), fmt.Sprintf("name files of the type %q only", TypeResult))
@@ -59,6 +112,9 @@ func (d *Decoded) result(n *jsontree.Node) (Result, *jsontree.Fields) {
 	p := f.Within("payload")
 	r.Payload = Payload{Verdict: verdict(p), Summary: p.Given("summary")}
 	for _, n := range p.List("issues") {
+		if p.Full() {
+			break
+		}
 		r.Payload.Issues = append(r.Payload.Issues, d.issue(n, p))
 	}
 	if len(p.Wrong) == 0 && r.Payload.Verdict != Approved && strings.TrimSpace(r.Payload.Summary) == "" && len(r.Payload.Issues) == 0 {
@@ -67,7 +123,7 @@ func (d *Decoded) result(n *jsontree.Node) (Result, *jsontree.Fields) {
 	d.unknown(f, "type", "id", "reviewer", "timestamp", "payload")
 	d.unknown(p, "verdict", "summary", "issues")
 	f.Take(p)
-	return r, f
+	return r, f.Wrong
 }
 
 func verdict(p *jsontree.Fields) Verdict {

@@ -2,6 +2,8 @@ package fourrules
 
 import (
 	"encoding/json"
+	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -119,6 +121,60 @@ func TestDecodeCountsUnknownFields(t *testing.T) {
 	}
 }
 
+func TestDecodeOne(t *testing.T) {
+	for name, tt := range map[string]struct{ text, want string }{
+		"one":             {whole, ""},
+		"a list of one":   {"[" + whole + "]", ""},
+		"an empty list":   {"[]", "a.json:1:1: this is a list of 0 entries, but must be one review result; send one"},
+		"a list of two":   {"[" + whole + "," + whole + "]", "a.json:1:1: this is a list of 2 entries, but must be one review result; send one"},
+		"too large":       {strings.Repeat(" ", maxBytesOne) + whole, "a.json:1:1: the file has more than 1048576 bytes; make it smaller"},
+		"no such verdict": {strings.Replace(whole, `"concerns"`, `"perhaps"`, 1), `a.json:6:16: /payload/verdict: "perhaps" is not a verdict; use approved, concerns or blocker`},
+	} {
+		one, errs := DecodeOne("a.json", []byte(tt.text))
+		var got string
+		if len(errs) > 0 {
+			got = errs[0].Error()
+		}
+		if got != tt.want || (one.Reviewer == "codex") != (tt.want == "") {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+	one, _ := DecodeOne("a.json", []byte(whole))
+	for key, want := range map[string]string{"reviewer": "a.json:3:15: /reviewer: wrong; mend it", "id": "a.json:1:1: wrong; mend it"} {
+		if err := one.Refuse(key, "wrong", "mend it"); err.Error() != want {
+			t.Errorf("%s: %q, want %q", key, err.Error(), want)
+		}
+	}
+}
+
+// A hostile text costs little memory, although each of its values is wrong.
+func TestDecodeIsBounded(t *testing.T) {
+	for name, text := range map[string]string{
+		"objects":  "[" + strings.Repeat("{},", 199_000) + "{}]",
+		"issues":   strings.Replace(whole, `"issues": [`, `"issues": [`+strings.Repeat("{},", 199_000), 1),
+		"few":      "[" + strings.Repeat("{},", 19_000) + "{}]",
+		"strings":  strings.Replace(whole, `"issues": [`, `"issues": [`+strings.Repeat(`"",`, 19_000), 1),
+		"unknowns": strings.Replace(whole, `{`, `{`+strings.Repeat(`"a": 1,`, 19_000), 1),
+	} {
+		for one, read := range map[bool]func() int{
+			false: func() int { _, errs := Decode("a.json", []byte(text)); return len(errs) },
+			true:  func() int { _, errs := DecodeOne("a.json", []byte(text)); return len(errs) },
+		} {
+			most, limit := 1000, uint64(100<<20)
+			if one {
+				most, limit = 20, 20<<20
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			n := read()
+			runtime.ReadMemStats(&after)
+			if used := after.TotalAlloc - before.TotalAlloc; n == 0 || n > most || used > limit {
+				t.Errorf("%s, one %t: %d errors, %d MB", name, one, n, used>>20)
+			}
+		}
+	}
+}
+
 // Decode accepts any bytes. The results that it accepts fit the schema, and so does the decision.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{whole, "[" + whole + "]", "[]", `{"type": "review_result"}`, `[1]`, `{"payload": {"issues": [{}]}}`} {
@@ -126,6 +182,9 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		d, errs := Decode("a.json", text)
+		if one, refused := DecodeOne("a.json", text); len(refused) == 0 && (len(d.Results) != 1 || !reflect.DeepEqual(one.Result, d.Results[0])) {
+			t.Fatalf("one result is %+v, and the list %+v", one.Result, d.Results)
+		}
 		if len(errs) > 0 {
 			if len(d.Results) > 0 {
 				t.Fatal("there are results beside errors")
