@@ -12,7 +12,6 @@ import (
 	"github.com/reviewgate/reviewgate/app/gh"
 	"github.com/reviewgate/reviewgate/app/outbound"
 	"github.com/reviewgate/reviewgate/app/ports"
-	"github.com/reviewgate/reviewgate/app/review"
 	"github.com/reviewgate/reviewgate/app/sessions"
 	"github.com/reviewgate/reviewgate/pipeline/lru"
 )
@@ -20,7 +19,7 @@ import (
 // buildAPI builds the API for agents and remote reviewers.
 func (a *App) buildAPI() (err error) {
 	a.api, err = api.New(api.Config{
-		Sessions: &apiSessions{service: a.service, find: a.client.Find, found: lru.New[string, foundRepository](maxFound, 1)},
+		Sessions: &apiSessions{Keeper: a.service.Sessions, find: a.client.Find, found: lru.New[string, foundRepository](maxFound, 1)},
 		Tokens:   a.store.APITokens, Verify: a.verifyAnswer,
 		RequestToken: func(id string) string { return a.service.Sessions.Token(id) },
 		PublicURL:    a.settings.PublicURL, Issuer: a.settings.OIDCIssuer, Log: a.options.Log, Observe: a.metrics.Request,
@@ -42,32 +41,12 @@ func (a *App) verifyAnswer(ctx context.Context, id string, h http.Header, body [
 
 // apiSessions gives the API the sessions, and the repositories on which the App is installed.
 type apiSessions struct {
-	service *review.Service
-	find    func(ctx context.Context, owner, name string) (gh.Repository, error)
-	found   *lru.Cache[string, foundRepository]
+	*sessions.Keeper
+	find  func(ctx context.Context, owner, name string) (gh.Repository, error)
+	found *lru.Cache[string, foundRepository]
 }
 
 var _ api.Sessions = (*apiSessions)(nil)
-
-// Speak implements api.Sessions.
-func (s *apiSessions) Speak(ctx context.Context, e ports.SessionEvent) (ports.Spoken, error) {
-	return s.service.Sessions.Speak(ctx, e)
-}
-
-// State implements api.Sessions.
-func (s *apiSessions) State(ctx context.Context, t ports.Target) (sessions.State, error) {
-	return s.service.Sessions.State(ctx, t)
-}
-
-// UnderWay implements api.Sessions.
-func (s *apiSessions) UnderWay(ctx context.Context, t ports.Target) (bool, error) {
-	return s.service.Sessions.UnderWay(ctx, t)
-}
-
-// Answer implements api.Sessions.
-func (s *apiSessions) Answer(ctx context.Context, id string, raw []byte, by sessions.Answerer) (ports.AnswerOutcome, error) {
-	return s.service.Sessions.Answer(ctx, id, raw, by)
-}
 
 // foundRepository is GitHub's answer about a repository. err is ports.ErrNotFound or nil.
 type foundRepository struct {

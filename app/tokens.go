@@ -160,7 +160,7 @@ func answerTokens(ctx context.Context, tokens ports.APITokens, ask tokenAsk) (an
 }
 
 func listTokens(ctx context.Context, tokens ports.APITokens, repository string) ([]ports.APIToken, error) {
-	all, err := tokens.ListTokens(ctx, 0)
+	all, err := tokens.ListTokens(ctx)
 	out := make([]ports.APIToken, 0, len(all))
 	for _, t := range all {
 		if name := t.Repository.Owner + "/" + t.Repository.Name; repository == "" || strings.EqualFold(name, repository) {

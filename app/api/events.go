@@ -46,7 +46,7 @@ func (a *API) speak(x *exchange) reply {
 	p = a.work(x, func(ctx context.Context) (err error) {
 		spoken, err = a.Sessions.Speak(ctx, ports.SessionEvent{
 			ID: e.id, Kind: e.kind, Target: t, Agent: x.who.agent, Summary: e.summary, Files: e.files,
-			FocusAreas: e.focus, MaxWords: e.words, At: a.Now(),
+			FocusAreas: e.focus, MaxWords: e.words,
 		})
 		return err
 	})

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/app/ports"
-	"github.com/reviewgate/reviewgate/app/sessions"
 )
 
 // Taken is the answer to a result.
@@ -25,7 +24,7 @@ func (a *API) answer(x *exchange) reply {
 	if !ports.IsSessionName(id) {
 		return reply{problem: noRequest()}
 	}
-	var by sessions.Answerer
+	var signature string
 	hasToken := len(x.r.Header.Values("Authorization")) > 0
 	if hasToken {
 		if p := a.isAnswerer(x, id); p != nil {
@@ -41,7 +40,7 @@ func (a *API) answer(x *exchange) reply {
 		return reply{problem: p}
 	}
 	if !hasToken {
-		if by.SignatureKey, p = a.signed(x, id, text); p != nil {
+		if signature, p = a.signed(x, id, text); p != nil {
 			return reply{problem: p}
 		}
 	}
@@ -51,7 +50,7 @@ func (a *API) answer(x *exchange) reply {
 	}
 	var outcome ports.AnswerOutcome
 	p = a.work(x, func(ctx context.Context) (err error) {
-		outcome, err = a.Sessions.Answer(ctx, id, text, by)
+		outcome, err = a.Sessions.Answer(ctx, id, text, signature)
 		return err
 	})
 	switch {

@@ -19,9 +19,10 @@ type Sessions interface {
 	State(ctx context.Context, t ports.Target) (sessions.State, error)
 	// UnderWay reports whether the state is not settled. It reads much less than State.
 	UnderWay(ctx context.Context, t ports.Target) (bool, error)
-	// Answer accepts the answer to the request with an id. raw is not parsed yet. The errors are
+	// Answer accepts the answer to the request with an id. raw is not parsed yet. signature identifies
+	// the answer's signature, and is empty if it came with the request's token. The errors are
 	// ports.ErrNotFound if there is no such request, and *sessions.InvalidError.
-	Answer(ctx context.Context, id string, raw []byte, by sessions.Answerer) (ports.AnswerOutcome, error)
+	Answer(ctx context.Context, id string, raw []byte, signature string) (ports.AnswerOutcome, error)
 	// Repository returns a repository on which the App is installed, by its owner and name in any
 	// case. The target has no number. The errors are ports.ErrNotFound and *ports.HostError.
 	Repository(ctx context.Context, owner, name string) (ports.Target, error)

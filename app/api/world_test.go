@@ -25,7 +25,7 @@ import (
 type fake struct {
 	mu      sync.Mutex
 	events  []ports.SessionEvent
-	answers []sessions.Answerer
+	answers []string
 	looks   int // for tokens
 	used    []int64
 	tokens  map[string]ports.APIToken // by hash
@@ -87,9 +87,9 @@ func stateOf(t ports.Target) sessions.State {
 	}
 }
 
-func (f *fake) Answer(_ context.Context, id string, raw []byte, by sessions.Answerer) (ports.AnswerOutcome, error) {
+func (f *fake) Answer(_ context.Context, id string, raw []byte, signature string) (ports.AnswerOutcome, error) {
 	f.mu.Lock()
-	f.answers = append(f.answers, by)
+	f.answers = append(f.answers, signature)
 	f.mu.Unlock()
 	if f.answer != nil {
 		return f.answer(id, raw)

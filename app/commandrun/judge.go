@@ -374,7 +374,7 @@ func (cr *commandRun) resume(ctx context.Context) (verdict, error) {
 func inSession(cr *commandRun, v verdict) verdict {
 	if slices.ContainsFunc(cr.config.Agents, func(a config.Agent) bool { return a.Enabled && a.Session }) {
 		v.effect.Event = &ports.SessionEvent{
-			ID: fmt.Sprintf("%s-%d", cr.Place, cr.CommentID), Kind: pipeline.TriggerPerson, Target: cr.Target, At: cr.SaidAt(),
+			ID: fmt.Sprintf("%s-%d", cr.Place, cr.CommentID), Kind: pipeline.TriggerPerson, Target: cr.Target,
 		}
 		v.effect.SessionSettings = cr.SessionSettings(cr.config)
 		v.effect.SessionSettings.Join = 0 // the review that the person asked for is the cycle

@@ -3,7 +3,6 @@ package ports
 import (
 	"encoding/json"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -28,8 +27,8 @@ func TestArgsOfJobs(t *testing.T) {
 		JobForget:   {`{"forget":{"Installation":5,"Repos":[1]},"delivery":"d"}`, Forget{5, []int64{1}}, readArgs[ForgetJob]},
 		JobRequest:  {`{"id":"r-1","asked":5}`, RequestJob{ID: "r-1", Asked: 5}, readArgs[RequestJob]},
 		JobEvent: {
-			`{"news":{"event":{"ID":"m-1","Kind":"milestone","Target":` + targetText + `,"Agent":"claude","Summary":"s","Files":["a"],"FocusAreas":["f"],"MaxWords":50,"At":"2026-01-31T12:00:00Z"}},"delivery":"d"}`,
-			EventNews{SessionEvent{"m-1", "milestone", target, "claude", "s", []string{"a"}, []string{"f"}, 50, time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)}}, readArgs[EventJob],
+			`{"news":{"event":{"ID":"m-1","Kind":"milestone","Target":` + targetText + `,"Agent":"claude","Summary":"s","Files":["a"],"FocusAreas":["f"],"MaxWords":50}},"delivery":"d"}`,
+			EventNews{SessionEvent{"m-1", "milestone", target, "claude", "s", []string{"a"}, []string{"f"}, 50}}, readArgs[EventJob],
 		},
 		JobSweep:      {`{"installation":5,"seq":0,"delivery":"d","granted":true}`, Sweep{5, true}, readArgs[SweepJob]},
 		JobDeliveries: {`{}`, NoArgs{}, readArgs[NoArgs]},

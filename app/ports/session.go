@@ -24,7 +24,6 @@ type SessionEvent struct {
 	// FocusAreas and MaxWords are what the agent wants of reviewers; empty and 0 for the settings'.
 	FocusAreas []string
 	MaxWords   int
-	At         time.Time
 }
 
 // sessionName is the form of an event's id, and of an agent's name.
@@ -61,7 +60,7 @@ const (
 	MaxSessionArea    = 100  // characters of each
 	MinSessionWords   = 20   // of a summary
 	MaxSessionWords   = 1000 // of a summary
-	// MaxSessionWaiting is how many events may wait for the next cycle of one pull request.
+	// MaxSessionWaiting is how many events of agents may wait for the next cycle of one pull request.
 	MaxSessionWaiting = 50
 )
 
@@ -136,7 +135,6 @@ type SessionRequest struct {
 	ID      string
 	Kind    RequestKind
 	Key     string // of the target
-	RepoID  int64
 	Cycle   int
 	HeadSHA string
 	Agent   string // the reviewer's id; empty for RequestEscalation
@@ -146,7 +144,6 @@ type SessionRequest struct {
 	AskedAt  time.Time
 	Deadline time.Time
 	State    RequestState
-	Attempts int    // of sending it
 	Note     string // why there is no valid answer, for people
 	Answer   *pipeline.SessionAnswer
 	Digest   string // of the answer as it arrived, by which a repeated one is recognised
@@ -209,8 +206,6 @@ type Sessions interface {
 	Requests(ctx context.Context, key string, limit int) ([]SessionRequest, error)
 	// Request returns a request, or ErrNotFound.
 	Request(ctx context.Context, id string) (SessionRequest, error)
-	// CountAttempt counts an attempt to send a request.
-	CountAttempt(ctx context.Context, id string) error
 	// EndRequest records that a request was sent, if done is set, or can't be answered. If no other
 	// request of its cycle and head is open then, EndRequest asks for the review that takes this into
 	// account. A request that is not open stays as it is.
@@ -224,11 +219,10 @@ type Sessions interface {
 // SessionOutcome is what a review changes in its session when it is published. The zero value
 // changes nothing.
 type SessionOutcome struct {
-	// Cycle is the cycle that the review decided; 0 for none. A cycle in which nobody could be asked
-	// ends without a decision, and Nobody is set.
-	Cycle  int
-	Nobody bool
-	State  *pipeline.SessionState // nil if it stays as it was
+	// Cycle is the cycle that the review ended, and 0 if it ended none. A cycle in which nobody could be
+	// asked ends without a decision.
+	Cycle int
+	State *pipeline.SessionState // nil if it stays as it was
 	// Fallback is how long from now the fallback is due. 0 leaves its timer as it is, and a negative
 	// value stops it.
 	Fallback time.Duration
@@ -269,8 +263,8 @@ type APITokens interface {
 	AddToken(ctx context.Context, t APIToken) (id int64, err error)
 	// TokenByHash returns the token with a hash, whether or not it is still valid, or ErrNotFound.
 	TokenByHash(ctx context.Context, hash []byte) (APIToken, error)
-	// ListTokens lists the tokens of a repository, or all of them for 0, by id.
-	ListTokens(ctx context.Context, repoID int64) ([]APIToken, error)
+	// ListTokens lists all tokens by id.
+	ListTokens(ctx context.Context) ([]APIToken, error)
 	// RevokeToken revokes a token. It returns ErrNotFound if there is none with this id.
 	RevokeToken(ctx context.Context, id int64) error
 	// UseToken notes that a token was used.

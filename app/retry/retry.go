@@ -50,9 +50,10 @@ func (p Policy) InTime(state ports.TargetState, err error) bool {
 }
 
 // Job returns the error for the queue after an attempt at a job that has no target of its
-// own. The queue tries again if it is a *ports.RetryError.
+// own. The queue tries again if it is a *ports.RetryError. A job that returns one has chosen
+// its own wait.
 func (p Policy) Job(attempt int, err error) error {
-	if err == nil || !Temporary(err) || attempt >= jobAttempts {
+	if err == nil || errors.As(err, new(*ports.RetryError)) || !Temporary(err) || attempt >= jobAttempts {
 		return err
 	}
 	return &ports.RetryError{After: p.Wait(attempt, err), Err: err}

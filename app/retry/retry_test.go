@@ -116,6 +116,7 @@ func TestJobsAreTriedAHundredTimes(t *testing.T) {
 		"GitHub asks":      {1, github(ports.HostLimited, time.Hour), time.Hour},
 		"GitHub refuses":   {1, refused, 0},
 		"after many tries": {1000, errDatabase, 0},
+		"its own wait":     {1, &ports.RetryError{After: time.Minute, Err: errDatabase}, time.Minute},
 	} {
 		err := p.Job(test.attempt, test.err)
 		if !errors.Is(err, test.err) {

@@ -22,14 +22,6 @@ const (
 	maxPath        = 1000 // characters
 )
 
-// Answerer says how an answer came.
-type Answerer struct {
-	// SignatureKey identifies the signature of an answer. It is empty for an answer with the request's
-	// token, and for one in the response to the request. The signature of an answer that does not
-	// name its request counts only once.
-	SignatureKey string
-}
-
 // InvalidError says what is wrong with an answer.
 type InvalidError struct{ Errors []jsontree.Error }
 
@@ -45,9 +37,11 @@ func (e *InvalidError) Error() string {
 	return first
 }
 
-// Answer takes the answer to a request for a review. The errors are ports.ErrNotFound and
-// *InvalidError.
-func (k *Keeper) Answer(ctx context.Context, id string, raw []byte, by Answerer) (ports.AnswerOutcome, error) {
+// Answer accepts the answer to a request for a review. signature identifies the signature of the answer. It
+// is empty for an answer with the request's token, and for one in the response to the request. The
+// signature of an answer that does not name its request counts only once. The errors are
+// ports.ErrNotFound and *InvalidError.
+func (k *Keeper) Answer(ctx context.Context, id string, raw []byte, signature string) (ports.AnswerOutcome, error) {
 	q, err := k.Sessions.Request(ctx, id)
 	if err == nil && q.Kind != ports.RequestReview {
 		err = ports.ErrNotFound
@@ -60,10 +54,10 @@ func (k *Keeper) Answer(ctx context.Context, id string, raw []byte, by Answerer)
 		return "", err
 	}
 	if named {
-		by.SignatureKey = ""
+		signature = ""
 	}
 	sum := sha256.Sum256(raw)
-	outcome, err := k.Sessions.Answer(ctx, ports.RequestAnswer{ID: id, Answer: answer, Digest: hex.EncodeToString(sum[:]), Signature: by.SignatureKey})
+	outcome, err := k.Sessions.Answer(ctx, ports.RequestAnswer{ID: id, Answer: answer, Digest: hex.EncodeToString(sum[:]), Signature: signature})
 	if err != nil {
 		return "", fmt.Errorf("store the answer to request %s: %w", id, err)
 	}
@@ -106,7 +100,7 @@ func (k *Keeper) read(q *ports.SessionRequest, raw []byte) (a pipeline.SessionAn
 	return a, r.ID != "", nil
 }
 
-// Signer returns the agent to whose request an answer is, whose secret must have signed it.
+// Signer returns the secret with which the reviewer signs its answer to a request, or ports.ErrNotFound.
 func (k *Keeper) Signer(ctx context.Context, id string) (secret []byte, err error) {
 	q, err := k.Sessions.Request(ctx, id)
 	if err != nil {

@@ -99,7 +99,7 @@ func (k *Keeper) Ask(ctx context.Context, a Asking) (*pipeline.Session, error) {
 func (k *Keeper) choose(s *pipeline.Session, current, all []ports.SessionRequest, head string) {
 	newest := 0
 	for i := range current {
-		s.Asked = append(s.Asked, k.asked(&current[i]))
+		s.Asked = append(s.Asked, asked(&current[i]))
 		newest = max(newest, current[i].Cycle)
 	}
 	if s.Cycle != nil {
@@ -110,9 +110,9 @@ func (k *Keeper) choose(s *pipeline.Session, current, all []ports.SessionRequest
 		switch {
 		case !q.Session || q.Cycle == newest && q.HeadSHA == head:
 		case q.Outdated && q.Cycle >= newest-1 && len(s.Outdated) < maxOutdated:
-			s.Outdated = append(s.Outdated, k.asked(q))
+			s.Outdated = append(s.Outdated, asked(q))
 		case q.HeadSHA == head && q.Answer != nil && !q.Outdated && s.Of(q.Agent) == nil:
-			s.Asked = append(s.Asked, k.asked(q))
+			s.Asked = append(s.Asked, asked(q))
 		}
 	}
 	slices.SortFunc(s.Asked, compareAsked)
@@ -124,7 +124,7 @@ func compareAsked(a, b pipeline.AskedReviewer) int {
 }
 
 // asked is what a review reads of a request.
-func (k *Keeper) asked(q *ports.SessionRequest) pipeline.AskedReviewer {
+func asked(q *ports.SessionRequest) pipeline.AskedReviewer {
 	a := pipeline.AskedReviewer{
 		Reviewer: q.Agent, State: pipeline.AskedWaiting, Note: q.Note, Session: q.Session, Late: q.Late,
 		HeadSHA: q.HeadSHA, Cycle: q.Cycle, Deadline: q.Deadline,
@@ -134,8 +134,6 @@ func (k *Keeper) asked(q *ports.SessionRequest) pipeline.AskedReviewer {
 		a.State, a.Answer, a.Note = pipeline.AskedAnswered, q.Answer, ""
 	case q.State == ports.RequestFailed:
 		a.State = pipeline.AskedMissing
-	case !k.Now().Before(q.Deadline):
-		a.State, a.Note = pipeline.AskedMissing, cmp.Or(q.Note, "did not answer in time")
 	}
 	return a
 }
@@ -151,7 +149,7 @@ func (k *Keeper) request(a Asking, reviewer string, c *pipeline.SessionCycle, de
 	}
 	q := ports.SessionRequest{
 		ID: id, Kind: ports.RequestReview, Key: a.Lease.Key, HeadSHA: f.Head.SHA, Agent: reviewer,
-		AskedAt: k.Now(), Deadline: deadline, State: ports.RequestOpen, Again: a.Again,
+		AskedAt: k.Now(), Deadline: deadline, Again: a.Again,
 	}
 	if c != nil {
 		q.Cycle, q.Session = c.Number, true

@@ -49,7 +49,7 @@ func (k *Keeper) Outcome(r *pipeline.Review, key string, cfg *config.Config) (ou
 		return out
 	}
 	if s.Cycle != nil && r.Failed == "" && (rep == nil || !rep.Decided && len(rep.Reviewers) == 0) {
-		out.Cycle, out.Nobody = s.Cycle.Number, true
+		out.Cycle = s.Cycle.Number // nobody could be asked
 	}
 	if rep == nil {
 		return out
@@ -81,7 +81,7 @@ func (k *Keeper) messages(r *pipeline.Review, key string, cfg *config.Config) (o
 	base := func(kind ports.RequestKind, agent string) ports.SessionRequest {
 		return ports.SessionRequest{
 			ID: newID(), Kind: kind, Key: key, Cycle: state.Cycle, HeadSHA: state.HeadSHA, Agent: agent,
-			AskedAt: k.Now(), Deadline: k.Now().Add(sendFor), State: ports.RequestOpen,
+			AskedAt: k.Now(), Deadline: k.Now().Add(sendFor),
 		}
 	}
 	if p := state.Pause; policy.Pauses(&s.Before, state) {

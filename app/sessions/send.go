@@ -19,7 +19,7 @@ const (
 	// longestWait.
 	firstWait   = 2 * time.Second
 	longestWait = time.Minute
-	// maxInvalid is how often a reviewer is asked that answers what can't be read.
+	// maxInvalid is how often a request is sent, at most, to a reviewer whose answer is invalid.
 	maxInvalid = 3
 	// maxNote bounds what is said about a failed request, in characters.
 	maxNote = 200
@@ -49,9 +49,6 @@ func (k *Keeper) Work(ctx context.Context, job ports.RequestJob, attempt int) er
 	if err != nil {
 		return err
 	}
-	if err := k.Sessions.CountAttempt(ctx, q.ID); err != nil {
-		return fmt.Errorf("count an attempt to send %s: %w", q.ID, err)
-	}
 	response, err := k.Send(ctx, to, secret, q.ID, body)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -63,13 +60,13 @@ func (k *Keeper) Work(ctx context.Context, job ports.RequestJob, attempt int) er
 	case response.Status == http.StatusAccepted || len(bytes.TrimSpace(response.Body)) == 0:
 		return nil // the answer comes later
 	}
-	_, err = k.Answer(ctx, q.ID, response.Body, Answerer{})
+	_, err = k.Answer(ctx, q.ID, response.Body, "")
 	var invalid *InvalidError
 	if !errors.As(err, &invalid) {
 		return err
 	}
 	note := plaintext.CutLine(k.Redact("the answer is not a review result: "+invalid.Error()), maxNote)
-	if q.Attempts+1 < maxInvalid && k.Now().Before(q.Deadline) {
+	if attempt < maxInvalid && k.Now().Before(q.Deadline) {
 		return &ports.RetryError{After: wait(attempt), Err: errors.New(note)}
 	}
 	return k.Sessions.EndRequest(ctx, q.ID, false, note)

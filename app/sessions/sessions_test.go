@@ -38,11 +38,6 @@ func (f *fake) Request(_ context.Context, id string) (ports.SessionRequest, erro
 	return f.request, nil
 }
 
-func (f *fake) CountAttempt(context.Context, string) error {
-	f.request.Attempts++
-	return nil
-}
-
 func (f *fake) EndRequest(_ context.Context, _ string, done bool, note string) error {
 	f.ended = fmt.Sprint(done, " ", note)
 	return nil
@@ -118,7 +113,7 @@ func TestSend(t *testing.T) {
 		"answers later":           {ports.RequestReview, nil, 1, reply(" \n", nil), 1, "", 0, 0},
 		"a clarification":         {ports.RequestClarification, nil, 1, reply("ok", nil), 1, "true ", 0, 0},
 		"garbage":                 {ports.RequestReview, nil, 1, reply("<html>", nil), 1, "", 2 * time.Second, 0},
-		"garbage a third time":    {ports.RequestReview, func(q *ports.SessionRequest) { q.Attempts = 2 }, 3, reply("<html>", nil), 1, "false the answer is not a review result: the answer:1:1: this is not JSON", 0, 0},
+		"garbage a third time":    {ports.RequestReview, nil, 3, reply("<html>", nil), 1, "false the answer is not a review result: the answer:1:1: this is not JSON", 0, 0},
 		"garbage at the deadline": {ports.RequestReview, func(q *ports.SessionRequest) { q.Deadline = now }, 1, reply("{}", nil), 1, "false the answer is not a review result: ", 0, 0},
 		"another reviewer":        {ports.RequestReview, nil, 1, reply(answerOf("gemini", "approved"), nil), 1, "", 2 * time.Second, 0},
 		"down":                    {ports.RequestReview, nil, 3, reply("", unreachable{temporary: true}), 1, "", 8 * time.Second, 0},
@@ -197,7 +192,7 @@ func TestToken(t *testing.T) {
 
 func TestAnswer(t *testing.T) {
 	f := &fake{request: open(ports.RequestReview)}
-	if outcome, err := f.keeper().Answer(t.Context(), "r-1", []byte(answerOf("codex", "concerns")), Answerer{SignatureKey: "s"}); err != nil || outcome != ports.AnswerStored {
+	if outcome, err := f.keeper().Answer(t.Context(), "r-1", []byte(answerOf("codex", "concerns")), "s"); err != nil || outcome != ports.AnswerStored {
 		t.Fatalf("%s %v", outcome, err)
 	}
 	want := pipeline.SessionAnswer{Verdict: "concerns", Summary: "one two three … (cut: 3 of 5 words)", At: now, Issues: pipeline.List[pipeline.SessionIssue]{
@@ -212,13 +207,13 @@ func TestAnswer(t *testing.T) {
 		"another reviewer": answerOf("gemini", "approved"), "unknown verdict": answerOf("codex", "perhaps"), "201 issues": many,
 	} {
 		var invalid *InvalidError
-		if _, err := f.keeper().Answer(t.Context(), "r-1", []byte(text), Answerer{}); !errors.As(err, &invalid) || len(invalid.Errors) == 0 || invalid.Errors[0].Remedy == "" {
+		if _, err := f.keeper().Answer(t.Context(), "r-1", []byte(text), ""); !errors.As(err, &invalid) || len(invalid.Errors) == 0 || invalid.Errors[0].Remedy == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	f.request.Kind = ports.RequestClarification
 	for _, id := range []string{"r-1", "r-2"} {
-		if _, err := f.keeper().Answer(t.Context(), id, []byte(answerOf("codex", "approved")), Answerer{}); !errors.Is(err, ports.ErrNotFound) {
+		if _, err := f.keeper().Answer(t.Context(), id, []byte(answerOf("codex", "approved")), ""); !errors.Is(err, ports.ErrNotFound) {
 			t.Errorf("%s: %v", id, err)
 		}
 	}
@@ -232,7 +227,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Add(`{"type": "review_result", "reviewer": "codex", "timestamp": "x", "payload": {}}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		fake := &fake{request: open(ports.RequestReview)}
-		if _, err := fake.keeper().Answer(t.Context(), "r-1", []byte(text), Answerer{}); err != nil {
+		if _, err := fake.keeper().Answer(t.Context(), "r-1", []byte(text), ""); err != nil {
 			return
 		}
 		a := fake.answered[0].Answer
@@ -267,27 +262,26 @@ func TestOutcome(t *testing.T) {
 		session  *pipeline.Session
 		report   *pipeline.SessionReport
 		cycle    int
-		nobody   bool
 		state    bool
 		fallback time.Duration
 		sent     string // kinds
 	}{
-		"no session":          {nil, nil, 0, false, false, 0, ""},
-		"rule 4":              {&pipeline.Session{Cycle: cycle, Asked: asked}, &pipeline.SessionReport{Decided: true, Rule: 4, Reviewers: reviewers, State: pipeline.SessionState{Cycle: 2}}, 2, false, true, 15 * time.Minute, ""},
-		"rule 4, a fallback":  {&pipeline.Session{Cycle: fallback, Asked: asked}, &pipeline.SessionReport{Decided: true, Rule: 4, Reviewers: reviewers, State: pipeline.SessionState{Cycle: 2}}, 2, false, true, 0, ""},
-		"rule 3":              {&pipeline.Session{Cycle: cycle, Asked: asked}, &pipeline.SessionReport{Decided: true, Rule: 3, Reviewers: reviewers, State: pipeline.SessionState{Cycle: 2}}, 2, false, true, 0, ""},
-		"rule 2":              {&pipeline.Session{Cycle: cycle, Asked: asked}, &pipeline.SessionReport{Decided: true, Rule: 2, Reviewers: reviewers, State: pipeline.SessionState{Cycle: 2, Pause: pause}}, 2, false, true, -1, "clarification_request codex"},
-		"rule 2 again":        {&pipeline.Session{Cycle: cycle, Asked: asked, Before: pipeline.SessionState{Pause: pause}}, &pipeline.SessionReport{Decided: true, Rule: 2, Reviewers: reviewers, State: pipeline.SessionState{Cycle: 2, Pause: pause}}, 2, false, true, -1, ""},
-		"rule 1":              {&pipeline.Session{Cycle: cycle, Asked: asked}, &pipeline.SessionReport{Decided: true, Rule: 1, Reviewers: reviewers, State: pipeline.SessionState{Cycle: 2, Escalation: blocked}}, 2, false, true, -1, "escalation "},
-		"undecided":           {&pipeline.Session{Cycle: cycle, Asked: asked}, &pipeline.SessionReport{Reviewers: reviewers}, 0, false, false, 0, ""},
-		"nobody to ask":       {&pipeline.Session{Cycle: cycle}, &pipeline.SessionReport{}, 2, true, false, 0, ""},
-		"nobody, no report":   {&pipeline.Session{Cycle: cycle}, nil, 2, true, false, 0, ""},
-		"rule 3 after rule 0": {&pipeline.Session{Cycle: cycle, Asked: asked, Before: pipeline.SessionState{Pause: pause}}, &pipeline.SessionReport{Decided: true, Rule: 3, Reviewers: reviewers, State: pipeline.SessionState{Cycle: 2}}, 2, false, true, 15 * time.Minute, ""},
-		"late, a fallback":    {&pipeline.Session{Cycle: fallback, Asked: asked, Before: pipeline.SessionState{Cycle: 2, Pause: pause}}, &pipeline.SessionReport{Decided: true, Rule: 3, Reviewers: reviewers, State: pipeline.SessionState{Cycle: 2}}, 2, false, true, 0, ""},
-		"resumed, a fallback": {&pipeline.Session{Cycle: fallback, Before: pipeline.SessionState{Pause: pause}, Resumes: 1}, &pipeline.SessionReport{Decided: true, Rule: 2, Reviewers: reviewers, State: pipeline.SessionState{Cycle: 2, Resumes: 1}}, 2, false, true, 15 * time.Minute, ""},
-		"rule 4 again":        {&pipeline.Session{Cycle: cycle, Asked: asked, Before: pipeline.SessionState{Cycle: 2}}, &pipeline.SessionReport{Decided: true, Rule: 4, Reviewers: reviewers, State: pipeline.SessionState{Cycle: 2}}, 2, false, true, 0, ""},
-		"resumed":             {&pipeline.Session{Before: pipeline.SessionState{Pause: pause}, Resumes: 1}, &pipeline.SessionReport{State: pipeline.SessionState{Resumes: 1}}, 0, false, true, 15 * time.Minute, ""},
-		"another push":        {&pipeline.Session{Before: pipeline.SessionState{Pause: pause}}, &pipeline.SessionReport{State: pipeline.SessionState{Pause: pause}}, 0, false, false, 0, ""},
+		"no session":          {nil, nil, 0, false, 0, ""},
+		"rule 4":              {&pipeline.Session{Cycle: cycle, Asked: asked}, &pipeline.SessionReport{Decided: true, Rule: 4, Reviewers: reviewers, State: pipeline.SessionState{Cycle: 2}}, 2, true, 15 * time.Minute, ""},
+		"rule 4, a fallback":  {&pipeline.Session{Cycle: fallback, Asked: asked}, &pipeline.SessionReport{Decided: true, Rule: 4, Reviewers: reviewers, State: pipeline.SessionState{Cycle: 2}}, 2, true, 0, ""},
+		"rule 3":              {&pipeline.Session{Cycle: cycle, Asked: asked}, &pipeline.SessionReport{Decided: true, Rule: 3, Reviewers: reviewers, State: pipeline.SessionState{Cycle: 2}}, 2, true, 0, ""},
+		"rule 2":              {&pipeline.Session{Cycle: cycle, Asked: asked}, &pipeline.SessionReport{Decided: true, Rule: 2, Reviewers: reviewers, State: pipeline.SessionState{Cycle: 2, Pause: pause}}, 2, true, -1, "clarification_request codex"},
+		"rule 2 again":        {&pipeline.Session{Cycle: cycle, Asked: asked, Before: pipeline.SessionState{Pause: pause}}, &pipeline.SessionReport{Decided: true, Rule: 2, Reviewers: reviewers, State: pipeline.SessionState{Cycle: 2, Pause: pause}}, 2, true, -1, ""},
+		"rule 1":              {&pipeline.Session{Cycle: cycle, Asked: asked}, &pipeline.SessionReport{Decided: true, Rule: 1, Reviewers: reviewers, State: pipeline.SessionState{Cycle: 2, Escalation: blocked}}, 2, true, -1, "escalation "},
+		"undecided":           {&pipeline.Session{Cycle: cycle, Asked: asked}, &pipeline.SessionReport{Reviewers: reviewers}, 0, false, 0, ""},
+		"nobody to ask":       {&pipeline.Session{Cycle: cycle}, &pipeline.SessionReport{}, 2, false, 0, ""},
+		"nobody, no report":   {&pipeline.Session{Cycle: cycle}, nil, 2, false, 0, ""},
+		"rule 3 after rule 0": {&pipeline.Session{Cycle: cycle, Asked: asked, Before: pipeline.SessionState{Pause: pause}}, &pipeline.SessionReport{Decided: true, Rule: 3, Reviewers: reviewers, State: pipeline.SessionState{Cycle: 2}}, 2, true, 15 * time.Minute, ""},
+		"late, a fallback":    {&pipeline.Session{Cycle: fallback, Asked: asked, Before: pipeline.SessionState{Cycle: 2, Pause: pause}}, &pipeline.SessionReport{Decided: true, Rule: 3, Reviewers: reviewers, State: pipeline.SessionState{Cycle: 2}}, 2, true, 0, ""},
+		"resumed, a fallback": {&pipeline.Session{Cycle: fallback, Before: pipeline.SessionState{Pause: pause}, Resumes: 1}, &pipeline.SessionReport{Decided: true, Rule: 2, Reviewers: reviewers, State: pipeline.SessionState{Cycle: 2, Resumes: 1}}, 2, true, 15 * time.Minute, ""},
+		"rule 4 again":        {&pipeline.Session{Cycle: cycle, Asked: asked, Before: pipeline.SessionState{Cycle: 2}}, &pipeline.SessionReport{Decided: true, Rule: 4, Reviewers: reviewers, State: pipeline.SessionState{Cycle: 2}}, 2, true, 0, ""},
+		"resumed":             {&pipeline.Session{Before: pipeline.SessionState{Pause: pause}, Resumes: 1}, &pipeline.SessionReport{State: pipeline.SessionState{Resumes: 1}}, 0, true, 15 * time.Minute, ""},
+		"another push":        {&pipeline.Session{Before: pipeline.SessionState{Pause: pause}}, &pipeline.SessionReport{State: pipeline.SessionState{Pause: pause}}, 0, false, 0, ""},
 	} {
 		r := &pipeline.Review{Session: tt.session}
 		r.Report.Session = tt.report
@@ -300,7 +294,7 @@ func TestOutcome(t *testing.T) {
 				t.Errorf("%s: %+v", name, q)
 			}
 		}
-		if out.Cycle != tt.cycle || out.Nobody != tt.nobody || (out.State != nil) != tt.state || out.Fallback != tt.fallback || strings.Join(sent, ", ") != tt.sent {
+		if out.Cycle != tt.cycle || (out.State != nil) != tt.state || out.Fallback != tt.fallback || strings.Join(sent, ", ") != tt.sent {
 			t.Errorf("%s: %+v, sent %q", name, out, sent)
 		}
 	}

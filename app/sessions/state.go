@@ -270,7 +270,7 @@ func (k *Keeper) live(ctx context.Context, s *State, row *ports.SessionRow, key 
 		if !q.Session || q.Cycle != row.Cycle.Number || q.HeadSHA != row.HeadSHA {
 			continue
 		}
-		a := k.asked(q)
+		a := asked(q)
 		x := Reviewer{Reviewer: a.Reviewer, State: string(a.State), Late: a.Late, Note: a.Note}
 		if a.Answer != nil {
 			x.Verdict, x.Summary, x.Issues = string(a.Answer.Verdict), a.Answer.Summary, len(a.Answer.Issues)

@@ -56,7 +56,7 @@ func (e *dispatchEvent) read(d *ports.Delivery, _ int64) error {
 		return err
 	}
 	d.Asks = append(d.Asks, ports.EventNews{Event: ports.SessionEvent{
-		ID: c.ID, Kind: kind, Target: t, Agent: c.Agent, Summary: c.Summary, Files: c.Files, FocusAreas: c.FocusAreas, MaxWords: c.MaxWords, At: d.ReceivedAt,
+		ID: c.ID, Kind: kind, Target: t, Agent: c.Agent, Summary: c.Summary, Files: c.Files, FocusAreas: c.FocusAreas, MaxWords: c.MaxWords,
 	}})
 	return nil
 }

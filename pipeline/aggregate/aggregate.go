@@ -38,8 +38,8 @@ func Aggregate(in Input) pipeline.Report {
 	first := newWork(in)
 	w := withMemory(first, (*work).neverLooser)
 	w.session(first)
-	w.byHand()      // a person's decision replaces the gate's
-	w.holdSession() // but resumes no session
+	w.byHand()                               // a person's decision replaces the gate's
+	holdSession(&w.report, in.Memory.Paused) // but resumes no session
 	return w.report
 }
 
@@ -93,6 +93,6 @@ func Failed(in Input, failed *pipeline.Incompleteness) pipeline.Report {
 	w.gate()
 	w.session(nil)
 	w.byHand()
-	w.holdSession()
+	holdSession(&w.report, in.Memory.Paused)
 	return w.report
 }

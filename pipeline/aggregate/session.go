@@ -197,14 +197,13 @@ func (in *input) unfinished(agent string) string {
 	return ""
 }
 
-// holdSession keeps a paused session from passing, and a merge group with one. It comes after a person's
-// decision about the gate, because only a resume ends an escalation.
-func (w *work) holdSession() {
-	r := &w.report
+// holdSession keeps a paused session from passing, and a merge group with a paused pull request. It comes
+// after a person's decision about the gate, because only a resume ends an escalation.
+func holdSession(r *pipeline.Report, paused []pipeline.PausedPull) {
 	if r.Decision.Rank() >= pipeline.DecisionNeedsFixes.Rank() {
 		return
 	}
-	if paused := w.in.Memory.Paused; len(paused) > 0 {
+	if len(paused) > 0 {
 		r.Decision, r.Gate.Condition = pipeline.DecisionNeedsFixes, pausedPulls(paused)
 		return
 	}

@@ -257,7 +257,7 @@ func (w *world) target(pr *ghtest.PullRequest) ports.Target {
 func (w *world) speak(pr *ghtest.PullRequest, agent string, kind pipeline.SessionTrigger, summary string) {
 	w.Helper()
 	w.spoken++
-	e := ports.SessionEvent{ID: fmt.Sprintf("e-%d", w.spoken), Kind: kind, Target: w.target(pr), Agent: agent, Summary: summary, At: time.Now()}
+	e := ports.SessionEvent{ID: fmt.Sprintf("e-%d", w.spoken), Kind: kind, Target: w.target(pr), Agent: agent, Summary: summary}
 	if _, err := w.App.Inside().Service.Sessions.Speak(w.Context(), e); err != nil {
 		w.Fatalf("%s says %s: %v", agent, kind, err)
 	}

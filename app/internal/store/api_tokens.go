@@ -68,8 +68,8 @@ func (s apiTokens) TokenByHash(ctx context.Context, hash []byte) (a ports.APITok
 }
 
 // ListTokens implements ports.APITokens.
-func (s apiTokens) ListTokens(ctx context.Context, repoID int64) ([]ports.APIToken, error) {
-	return listNow(ctx, s.db, "list the tokens", scanToken, `SELECT `+tokenColumns+` FROM api_tokens WHERE repo_id = ? OR ? = 0 ORDER BY id`, repoID, repoID)
+func (s apiTokens) ListTokens(ctx context.Context) ([]ports.APIToken, error) {
+	return listNow(ctx, s.db, "list the tokens", scanToken, `SELECT `+tokenColumns+` FROM api_tokens ORDER BY id`)
 }
 
 // RevokeToken implements ports.APITokens. The time of the first revocation stays.

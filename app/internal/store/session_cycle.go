@@ -15,6 +15,10 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
+// maxInCycle is how many events a cycle is about. Only people's commands and cycles that stall again and
+// again make it more than can wait.
+const maxInCycle = 2 * ports.MaxSessionWaiting
+
 // firedAtOnce is how many sessions one Fire looks at.
 const firedAtOnce = 50
 
@@ -142,8 +146,7 @@ func (r *sessionRow) begin(c pipeline.SessionCycle) {
 }
 
 // takeEvents marks the events that wait, and those of a stalled cycle, as those of a cycle. stalled is 0 if
-// there is none. It returns the newest of them, at most ports.MaxSessionWaiting, in the order in which they
-// came.
+// there is none. It returns the newest of them, at most maxInCycle, in the order in which they came.
 func takeEvents(ctx context.Context, t tx, key string, stalled, cycle int) ([]ports.SessionEvent, error) {
 	events, err := list(ctx, t, func(row scanner) (e ports.SessionEvent, err error) {
 		var body string
@@ -151,7 +154,7 @@ func takeEvents(ctx context.Context, t tx, key string, stalled, cycle int) ([]po
 			err = json.Unmarshal([]byte(body), &e)
 		}
 		return e, err
-	}, `SELECT body FROM session_events WHERE target_key = ? AND cycle IN (0, ?) ORDER BY id DESC LIMIT ?`, key, stalled, ports.MaxSessionWaiting)
+	}, `SELECT body FROM session_events WHERE target_key = ? AND cycle IN (0, ?) ORDER BY id DESC LIMIT ?`, key, stalled, maxInCycle)
 	slices.Reverse(events)
 	if err == nil {
 		_, err = t.exec(ctx, `UPDATE session_events SET cycle = ? WHERE target_key = ? AND cycle IN (0, ?)`, cycle, key, stalled)

@@ -12,15 +12,15 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-const requestColumns = `id, kind, target_key, repo_id, cycle, head_sha, agent, body, verdict, asked_at, deadline, state`
+const requestColumns = `id, kind, target_key, cycle, head_sha, agent, body, verdict, asked_at, deadline, state`
 
 // selectRequests reads requests.
-const selectRequests = `SELECT id, kind, target_key, repo_id, cycle, head_sha, agent, body, verdict = 1, asked_at, deadline, state, attempts, note, answer, digest, late = 1, outdated = 1 FROM session_requests `
+const selectRequests = `SELECT id, kind, target_key, cycle, head_sha, agent, body, verdict = 1, asked_at, deadline, state, note, answer, digest, late = 1, outdated = 1 FROM session_requests `
 
 func scanRequest(row scanner) (q ports.SessionRequest, err error) {
 	var asked, deadline int64
 	var answer string
-	err = row.Scan(&q.ID, &q.Kind, &q.Key, &q.RepoID, &q.Cycle, &q.HeadSHA, &q.Agent, &q.Body, &q.Session, &asked, &deadline, &q.State, &q.Attempts, &q.Note, &answer, &q.Digest, &q.Late, &q.Outdated)
+	err = row.Scan(&q.ID, &q.Kind, &q.Key, &q.Cycle, &q.HeadSHA, &q.Agent, &q.Body, &q.Session, &asked, &deadline, &q.State, &q.Note, &answer, &q.Digest, &q.Late, &q.Outdated)
 	if err != nil {
 		return q, err
 	}
@@ -46,8 +46,8 @@ func (s *core) addRequest(ctx context.Context, t tx, q ports.SessionRequest) (ad
 	if body == nil {
 		body = []byte{}
 	}
-	n, err := t.exec(ctx, `INSERT INTO session_requests (`+requestColumns+`) VALUES (?, ?, ?, (SELECT repo_id FROM targets WHERE key = ?), ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-		q.ID, string(q.Kind), q.Key, q.Key, q.Cycle, q.HeadSHA, q.Agent, body, number(q.Session), asked, micros(q.Deadline), string(ports.RequestOpen))
+	n, err := t.exec(ctx, `INSERT INTO session_requests (`+requestColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+		q.ID, string(q.Kind), q.Key, q.Cycle, q.HeadSHA, q.Agent, body, number(q.Session), asked, micros(q.Deadline), string(ports.RequestOpen))
 	if err != nil {
 		return false, fmt.Errorf("store request %s: %w", q.ID, err)
 	}
@@ -68,7 +68,7 @@ func (s *core) addRequest(ctx context.Context, t tx, q ports.SessionRequest) (ad
 // the job that sends it; else the zero value. The job that sent it before may still be ending, so
 // this one differs from it.
 func reopen(ctx context.Context, t tx, q ports.SessionRequest, asked int64) (job ports.RequestJob, err error) {
-	err = t.row(ctx, `UPDATE session_requests SET state = ?, attempts = 0, note = '', asked_at = ?, deadline = ?
+	err = t.row(ctx, `UPDATE session_requests SET state = ?, note = '', asked_at = ?, deadline = ?
 		WHERE target_key = ? AND cycle = ? AND head_sha = ? AND agent = ? AND kind = ? AND state = ? AND answer = '' RETURNING id`,
 		string(ports.RequestOpen), asked, micros(q.Deadline), q.Key, q.Cycle, q.HeadSHA, q.Agent, string(ports.RequestReview), string(ports.RequestFailed)).Scan(&job.ID)
 	switch {
@@ -209,11 +209,6 @@ func (s sessions) Request(ctx context.Context, id string) (q ports.SessionReques
 		return ports.SessionRequest{}, fmt.Errorf("read request %s: %w", id, notFound(err))
 	}
 	return q, nil
-}
-
-// CountAttempt implements ports.Sessions.
-func (s sessions) CountAttempt(ctx context.Context, id string) error {
-	return s.change(ctx, "count an attempt to send request "+id, `UPDATE session_requests SET attempts = attempts + 1 WHERE id = ?`, id)
 }
 
 // EndRequest implements ports.Sessions. A request for a review that was sent stays open: it waits for

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/ports"
+	"github.com/reviewgate/reviewgate/pipeline"
 )
 
 // sessions is the role ports.Sessions. A change locks the target's row first, then the session's, and
@@ -205,7 +206,7 @@ func (s *core) speak(ctx context.Context, t tx, e ports.SessionEvent, settings p
 	if err != nil {
 		return said, err
 	}
-	if waiting >= ports.MaxSessionWaiting {
+	if waiting >= ports.MaxSessionWaiting && e.Kind != pipeline.TriggerPerson { // people's commands have a limit of their own
 		return said, ports.ErrManyEvents
 	}
 	now := s.Now()

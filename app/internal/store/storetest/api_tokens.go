@@ -47,12 +47,14 @@ func (f tokenFixture) wantToken(t *testing.T, when string, want ports.APIToken) 
 
 func (f tokenFixture) tokenIDs(t *testing.T, repo int64) (ids []int64) {
 	t.Helper()
-	all, err := f.ListTokens(f.ctx, repo)
+	all, err := f.ListTokens(f.ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, a := range all {
-		ids = append(ids, a.ID)
+		if repo == 0 || a.Repository.RepoID == repo {
+			ids = append(ids, a.ID)
+		}
 	}
 	return ids
 }

@@ -99,7 +99,7 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 			t.Errorf("head %s, deadline %v; want aaa, %v", r.HeadSHA, r.Cycle.Deadline, deadline)
 		}
 		asked := f.requests(g, 1, "codex")[0]
-		asked.RepoID, asked.AskedAt, asked.Deadline = repoID, deadline.Add(-reviewersTime), deadline
+		asked.AskedAt, asked.Deadline = deadline.Add(-reviewersTime), deadline
 		if diff := cmp.Diff(asked, f.request(t, "codex 1 aaa")); diff != "" {
 			t.Errorf("the request (-want +got):\n%s", diff)
 		}
@@ -633,7 +633,7 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 		}
 		end := func(id string) {
 			t.Helper()
-			if err := errors.Join(f.CountAttempt(f.ctx, id), f.EndRequest(f.ctx, id, false, "refused")); err != nil {
+			if err := f.EndRequest(f.ctx, id, false, "refused"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -650,7 +650,6 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 		}
 		again("one")
 		want := f.requests(g, 0, "one")[0]
-		want.RepoID = repoID
 		if diff := cmp.Diff(want, f.request(t, "one 0 aaa")); diff != "" {
 			t.Errorf("the request (-want +got):\n%s", diff)
 		}
@@ -712,24 +711,19 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 			{ID: "ask", Kind: ports.RequestClarification, Cycle: 1, HeadSHA: "aaa", Agent: "codex"}, {ID: "call", Kind: ports.RequestEscalation, Cycle: 1, HeadSHA: "aaa"},
 		}
 		f.publish(t, g, o)
-		for range 3 {
-			if err := f.CountAttempt(f.ctx, "ask"); err != nil {
-				t.Fatal(err)
-			}
-		}
 		if err := errors.Join(f.EndRequest(f.ctx, "ask", true, ""), f.EndRequest(f.ctx, "call", false, "refused")); err != nil {
 			t.Fatal(err)
 		}
-		if q := f.request(t, "ask"); q.State != ports.RequestAnswered || q.Attempts != 3 {
+		if q := f.request(t, "ask"); q.State != ports.RequestAnswered {
 			t.Errorf("the clarification is %+v", q)
 		}
-		if q := f.request(t, "call"); q.State != ports.RequestFailed || q.Note != "refused" || q.Attempts != 0 {
+		if q := f.request(t, "call"); q.State != ports.RequestFailed || q.Note != "refused" {
 			t.Errorf("the escalation is %+v", q)
 		}
 		f.wantAsked(t, "sent", g, 2, "milestone by claude")
 		_, err := f.Answer(f.ctx, f.answerTo("ask", pipeline.SessionApproved))
 		wantErr(t, "an answer to a clarification", err, ports.ErrNotFound)
-		wantErr(t, "an unknown request", f.CountAttempt(f.ctx, "unknown"), ports.ErrNotFound)
+		wantErr(t, "an unknown request", f.EndRequest(f.ctx, "unknown", true, ""), ports.ErrNotFound)
 	},
 	"a request needs an id and a kind": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")

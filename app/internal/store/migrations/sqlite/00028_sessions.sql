@@ -38,7 +38,6 @@ CREATE TABLE session_requests (
     id         TEXT PRIMARY KEY,
     kind       TEXT    NOT NULL,
     target_key TEXT    NOT NULL,
-    repo_id    INTEGER NOT NULL,
     cycle      INTEGER NOT NULL, -- 0: outside of sessions
     head_sha   TEXT    NOT NULL,
     agent      TEXT    NOT NULL,
@@ -47,7 +46,6 @@ CREATE TABLE session_requests (
     asked_at   INTEGER NOT NULL,
     deadline   INTEGER NOT NULL,
     state      TEXT    NOT NULL,
-    attempts   INTEGER NOT NULL DEFAULT 0,
     note       TEXT    NOT NULL DEFAULT '',
     answer     TEXT    NOT NULL DEFAULT '', -- pipeline.SessionAnswer, JSON
     digest     TEXT    NOT NULL DEFAULT '', -- of the answer as it arrived
