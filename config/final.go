@@ -278,7 +278,7 @@ func differing(prefix string, below, above reflect.Value) []difference {
 	var list []difference
 	for i := range below.NumField() {
 		b, a := below.Field(i), above.Field(i)
-		if below.Type().Field(i).Anonymous { // its fields are written beside the others
+		if below.Type().Field(i).Anonymous { // JSON has its fields beside the others
 			list = append(list, differing(prefix, b, a)...)
 			continue
 		}

@@ -90,7 +90,7 @@ func (c *Config) agent(id string) *Agent {
 // Judgeable reports whether judgements on the findings that an agent made by a rule are about the
 // rule. They are not if a model was only asked about a rule that code checks: the code may be right
 // where the model is wrong. Without a rule it reports whether the agent can be proposed for
-// evaluation. What finds secrets, remote reviewers, and what is final, can't.
+// evaluation. Agents that find secrets, remote reviewers and final agents can't.
 func (c *Config) Judgeable(rule, agent string) bool {
 	a := c.agent(agent)
 	if rule == "" {
@@ -106,7 +106,7 @@ func (c *Config) Judgeable(rule, agent string) bool {
 	return r.Agent == agent || r.Match == nil && r.When == ""
 }
 
-// ruleOf is rule for a config that may be nil.
+// ruleOf is Rule for a config that may be nil.
 func (c *Config) ruleOf(id string) *Rule {
 	if c == nil {
 		return nil

@@ -42,7 +42,7 @@ var schemaFiles embed.FS
 // SchemaURL returns the URL under which a schema is published.
 func SchemaURL(name string) string { return schemaBase + name + ".json" }
 
-// openAPI is the name of the document of the server's API, which is no schema itself.
+// openAPI is the name of the OpenAPI document of the server's API. It is beside the schemas, but is not one.
 const openAPI = "openapi"
 
 // SchemaNames lists the schemas, sorted. "common" has only definitions.

@@ -10,16 +10,16 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
-// SessionSettings are the settings of sessions: pull requests about which coding agents have spoken.
+// SessionSettings are the settings of sessions: pull requests about which coding agents report events.
 type SessionSettings struct {
-	// Fallback is after how many minutes without events a running session gets one cycle. 0 to 1440,
-	// default 15; 0 means never.
+	// Fallback is the number of minutes without an event after which a running session gets one cycle.
+	// 0 to 1440, default 15; 0 means never.
 	Fallback int `json:"fallback"`
-	// Deadline is within how many minutes reviewers must answer, 1 to 1440, default 10.
+	// Deadline is the number of minutes in which reviewers must answer, 1 to 1440, default 10.
 	Deadline int `json:"deadline"`
-	// MaxWords is how long a reviewer's summary may be, 20 to 1000, default 200.
+	// MaxWords is how many words a reviewer's summary may have, 20 to 1000, default 200.
 	MaxWords int `json:"max_words"`
-	// FocusAreas are what reviewers look at, at most 10, unless an event names others. Default
+	// FocusAreas are what reviewers look at unless an event names others, at most 10. Default
 	// architecture alignment, test coverage, security.
 	FocusAreas []string `json:"focus_areas"`
 	// People are mentioned and asked to review when a blocker pauses a session: logins, or teams as
@@ -35,11 +35,11 @@ type RemoteReviewer struct {
 	Trusted bool `json:"trusted,omitempty"`
 }
 
-// Receiver is where requests are sent.
+// Receiver says where requests are sent and how they are signed.
 type Receiver struct {
 	URL string `json:"url"` // https, or http to an address in AllowPrivate
-	// SecretEnv names the environment variable with the secret that signs requests and answers. Its
-	// value has at least 16 characters.
+	// SecretEnv names the environment variable that holds the secret for signing requests and answers.
+	// Its value has at least 16 characters.
 	SecretEnv string `json:"secret_env"`
 	// AllowPrivate are addresses or networks, such as 10.0.0.0/8, that may be called although they
 	// are private. Default none.
@@ -96,8 +96,8 @@ func (t *trial) checkEvaluatedPolicies() {
 	}
 }
 
-// refuseRemote refuses what only the server's layer may say of agents of kind webhook: who is one,
-// everything in their section, and whether their reviewers are asked in sessions only.
+// refuseRemote refuses in other layers what only the server's layer may set for agents of kind webhook:
+// the kind, everything in the section, and whether the reviewer is asked in sessions only.
 func (t *trial) refuseRemote() {
 	for _, n := range itemsOf(t.roots[FileAgents]) {
 		if section := n.Get("webhook"); section != nil {
@@ -181,14 +181,14 @@ func (c *valueChecks) checkReceiver(n *jsontree.Node) {
 	case u.Scheme == "http" && len(networks) == 0:
 		c.of(n, "url is an http URL, which is only for private addresses", `write https, or list the address in "allow_private"`)
 	case strings.Contains(u.Hostname(), "%"):
-		c.of(n, "url names an interface of one machine", "remove the % and everything after it in the host")
+		c.of(n, "url names a network interface of one machine", "remove the % and everything after it in the host")
 	case valid && !mayCall(u, allowed):
 		c.of(n, "url has an address that is not in allow_private", `add the address to "allow_private"`)
 	}
 }
 
-// mayCall reports whether the address in a URL may be called. Private addresses, and all
-// that are called over http, must be allowed. If the URL has a name instead, its address is known only
+// mayCall reports whether the address in a URL may be called. Private addresses, and all addresses that
+// are called over http, must be in allowed. A URL with a name may be called: its address is known only
 // at the call.
 func mayCall(u *url.URL, allowed []netip.Prefix) bool {
 	ip, err := netip.ParseAddr(u.Hostname())
@@ -207,16 +207,16 @@ func networkOf(text string) (p netip.Prefix, problem, remedy string) {
 	if a, err := netip.ParseAddr(text); err == nil {
 		p = netip.PrefixFrom(a.WithZone(""), a.BitLen())
 		if a.Zone() != "" {
-			return p, shown(text) + " names an interface of one machine", "write " + p.Addr().String()
+			return p, shown(text) + " names a network interface of one machine", "write " + p.Addr().String()
 		}
 	} else if p, err = netip.ParsePrefix(text); err != nil {
 		return p, shown(text) + " is not an IP address or network", "write an address such as 10.1.2.3 or a network such as 10.0.0.0/8"
 	}
 	switch {
 	case p.Addr().Is4In6():
-		return p, shown(text) + " writes an IPv4 address as one of IPv6", "write the IPv4 address or network"
+		return p, shown(text) + " is an IPv4 address in IPv6 notation", "write the IPv4 address or network"
 	case p != p.Masked():
-		return p, shown(text) + " has an address where a network belongs", fmt.Sprintf("write the network %s, or the address %s", p.Masked(), p.Addr())
+		return p, shown(text) + " is neither an address nor a network", fmt.Sprintf("write the network %s, or the address %s", p.Masked(), p.Addr())
 	}
 	return p, "", ""
 }

@@ -18,7 +18,7 @@ func withRemote(more string) Layer {
 	return named(layer(FileAgents, `[`+remoteAgent("remote", more)+`]`), LayerServer)
 }
 
-// pointed is formatted without the place in the text.
+// pointed returns the problems of layers, formatted without the line and the column.
 func pointed(t *testing.T, layers ...Layer) (list []string) {
 	t.Helper()
 	_, problems := Load(layers...)
@@ -73,12 +73,12 @@ func TestProblemsOfSessionSettings(t *testing.T) {
 	}
 	organisation := Layer{Name: LayerOrganisation, Organisation: "acme", Files: layer(FileSettings, `{"sessions": {"fallback": 0, "deadline": 60, "max_words": 20, "focus_areas": [], "people": ["ada"]}}`).Files}
 	if c := mustLoad(t, organisation); len(c.Weakened()) > 0 || c.Settings.Sessions.Deadline != 60 {
-		t.Errorf("an organisation can't set what is free: %v", c.Weakened())
+		t.Errorf("an organisation can't change the settings of sessions: %v", c.Weakened())
 	}
 }
 
-// A receiver is refused if it could not be called, or if its address holds a secret. The messages
-// don't quote the address.
+// A receiver is refused if it can't be called, or if its address holds a secret. The messages don't quote
+// the address.
 func TestProblemsOfReceivers(t *testing.T) {
 	const noURL = `/url: url is not an https URL; write one such as https://reviewer.example.com/reviews`
 	const outside = `/url: url has an address that is not in allow_private; add the address to "allow_private"`
@@ -99,7 +99,7 @@ func TestProblemsOfReceivers(t *testing.T) {
 		{url("https://10.1.2.3/"), []string{outside}},
 		{url("https://[::ffff:10.1.2.3]/"), []string{outside}},
 		{url("https://[fe80::1]/"), []string{outside}},
-		{`{"url": "https://[fe80::1%25eth0]/", "secret_env": "S", "allow_private": ["fe80::/10"]}`, []string{`/url: url names an interface of one machine; remove the % and everything after it in the host`}},
+		{`{"url": "https://[fe80::1%25eth0]/", "secret_env": "S", "allow_private": ["fe80::/10"]}`, []string{`/url: url names a network interface of one machine; remove the % and everything after it in the host`}},
 		{url("https://127.0.0.1/"), []string{outside}},
 		{url("https://169.254.169.254/latest"), []string{outside}},
 		{url("https://0.0.0.0/"), []string{outside}},
@@ -120,14 +120,14 @@ func TestProblemsOfReceivers(t *testing.T) {
 		{url("https://example.com/" + strings.Repeat("a", 500)), []string{`/url: url has 520 characters, more than the limit of 500; shorten it`}},
 		{`{"url": "https://example.com"}`, []string{`: "secret_env" is missing; add "secret_env"`}},
 		{`{"secret_env": "S"}`, []string{`: "url" is missing; add "url"`}},
-		{`{"url": "https://example.com", "secret_env": "hunter2-secret"}`, []string{`/secret_env: secret_env is not a name of a variable; use capital letters, digits and _: the environment variable that holds the secret by which requests and answers are signed, never the secret itself. Its value has at least 16 characters`}},
+		{`{"url": "https://example.com", "secret_env": "hunter2-secret"}`, []string{`/secret_env: secret_env is not a name of a variable; use capital letters, digits and _: the name of the environment variable that holds the secret for signing requests and answers, never the secret itself. Its value has at least 16 characters`}},
 		{`{"url": "https://example.com", "secret_env": "S", "secret": "hunter2"}`, []string{`/secret: "secret" is not a field of SECTION`}},
-		{private(`"10.0.0.1/8"`), []string{`/allow_private/0: "10.0.0.1/8" has an address where a network belongs; write the network 10.0.0.0/8, or the address 10.0.0.1`}},
+		{private(`"10.0.0.1/8"`), []string{`/allow_private/0: "10.0.0.1/8" is neither an address nor a network; write the network 10.0.0.0/8, or the address 10.0.0.1`}},
 		{private(`"::ffff:10.0.0.1", "::ffff:10.0.0.0/104"`), []string{
-			`/allow_private/0: "::ffff:10.0.0.1" writes an IPv4 address as one of IPv6; write the IPv4 address or network`,
-			`/allow_private/1: "::ffff:10.0.0.0/104" writes an IPv4 address as one of IPv6; write the IPv4 address or network`,
+			`/allow_private/0: "::ffff:10.0.0.1" is an IPv4 address in IPv6 notation; write the IPv4 address or network`,
+			`/allow_private/1: "::ffff:10.0.0.0/104" is an IPv4 address in IPv6 notation; write the IPv4 address or network`,
 		}},
-		{private(`"fe80::1%eth0"`), []string{`/allow_private/0: "fe80::1%eth0" names an interface of one machine; write fe80::1`}},
+		{private(`"fe80::1%eth0"`), []string{`/allow_private/0: "fe80::1%eth0" names a network interface of one machine; write fe80::1`}},
 		{private(`"localhost", "10.0.0.0/33"`), []string{
 			`/allow_private/0: "localhost" is not an IP address or network; write an address such as 10.1.2.3 or a network such as 10.0.0.0/8`,
 			`/allow_private/1: "10.0.0.0/33" is not an IP address or network; write an address such as 10.1.2.3 or a network such as 10.0.0.0/8`,
@@ -154,7 +154,7 @@ func TestProblemsOfReceivers(t *testing.T) {
 	}
 }
 
-// Only the server's layer says who is a remote reviewer, and how it is asked.
+// Only the server's layer defines remote reviewers and how they are asked.
 func TestRemoteReviewersAreTheServers(t *testing.T) {
 	c := mustLoad(t, withRemote(`, "session": true, "final": true`))
 	a := agentOf(c, "remote")
@@ -170,11 +170,11 @@ func TestRemoteReviewersAreTheServers(t *testing.T) {
 		want  []string
 	}{
 		{"switched off", withRemote(""), `{"id": "remote", "enabled": false}`, nil},
-		{"named anew", withRemote(""), `{"id": "remote", "name": "n", "kind": "webhook", "session": false}`, nil},
+		{"another name", withRemote(""), `{"id": "remote", "name": "n", "kind": "webhook", "session": false}`, nil},
 		{"switched off, but final", withRemote(`, "final": true`), `{"id": "remote", "enabled": false}`, []string{`/0/enabled: enabled can't be set to this: the agent "remote" is final in the server's layer; leave it out`}},
-		{"no reviewer of sessions any more", withRemote(`, "session": true`), `{"id": "remote", "session": false}`, []string{session}},
+		{"no longer a reviewer of sessions", withRemote(`, "session": true`), `{"id": "remote", "session": false}`, []string{session}},
 		{"a reviewer in sessions only", withRemote(""), `{"id": "remote", "session": true}`, []string{session}},
-		{"what it is already", withRemote(`, "session": true`), `{"id": "remote", "session": true}`, nil},
+		{"the value that it already has", withRemote(`, "session": true`), `{"id": "remote", "session": true}`, nil},
 		{"another address", withRemote(""), `{"id": "remote", "webhook": {"url": "https://evil.example.com", "secret_env": "REVIEWER_SECRET"}}`, []string{section}},
 		{"another secret", withRemote(""), `{"id": "remote", "webhook": {"secret_env": "GITHUB_APP_WEBHOOK_SECRET"}}`, []string{`/0/webhook: "url" is missing; add "url"`, section}},
 		{"the same section", withRemote(""), `{"id": "remote", "webhook": {"url": "https://reviewer.example.com/reviews", "secret_env": "REVIEWER_SECRET"}}`, []string{section}},
@@ -187,7 +187,7 @@ func TestRemoteReviewersAreTheServers(t *testing.T) {
 			`/0/kind: agents of kind webhook name a host, so only the server's config may define them; remove the agent, or use rules, secrets, report, code-scanning or llm`,
 			`/0/kind: an agent of kind webhook asks no language model; remove "llm", or set "kind" to llm`,
 		}},
-		{"one of its own", withRemote(""), remoteAgent("mine", ""), []string{
+		{"an agent of its own", withRemote(""), remoteAgent("mine", ""), []string{
 			`/0/kind: agents of kind webhook name a host, so only the server's config may define them; remove the agent, or use rules, secrets, report, code-scanning or llm`,
 			section,
 		}},
@@ -218,7 +218,7 @@ func TestOrganisationsEscalationIsDropped(t *testing.T) {
 	}
 }
 
-// These agents can't be what their entries say.
+// Some agents can't be remote reviewers or reviewers of sessions, and some policies can't dispatch them.
 func TestProblemsOfRemoteReviewersAndSessions(t *testing.T) {
 	always := `{"id": "p", "description": "d", "priority": 1, "trigger": {"type": "always"}, "mode": "evaluate", "dispatch": {"agents": ["pr-hygiene", "remote"]}}`
 	for _, tt := range []struct {
@@ -238,7 +238,7 @@ func TestProblemsOfRemoteReviewersAndSessions(t *testing.T) {
 		{"no session of rules", FileAgents, `[{"id": "build-reviewer", "session": false}]`, nil},
 		{"a session of a model", FileAgents, `[{"id": "build-reviewer-llm", "session": true}]`, nil},
 		{"a session of documents", FileAgents, `[{"id": "technical-pm", "session": true}]`, []string{`/0/session: "technical-pm" reviews whole documents, so it can't be a reviewer of sessions; remove "session", or set "output" to findings`}},
-		{"session of no truth value", FileAgents, `[{"id": "build-reviewer-llm", "session": "yes"}]`, []string{`/0/session: session is a string, but must be true or false; write true or false, without quotes`}},
+		{"a session that is not a boolean", FileAgents, `[{"id": "build-reviewer-llm", "session": "yes"}]`, []string{`/0/session: session is a string, but must be true or false; write true or false, without quotes`}},
 	} {
 		own := named(layer(tt.file, tt.text), LayerRepository)
 		layers := []Layer{withRemote(""), own}
@@ -247,14 +247,14 @@ func TestProblemsOfRemoteReviewersAndSessions(t *testing.T) {
 		}
 		got := pointed(t, layers...)
 		if tt.name == "a policy in place of the shipped ones" {
-			// The others are about rules whose agents no policy dispatches any more.
+			// The others are about rules whose agents no policy dispatches now.
 			got = slices.DeleteFunc(got, func(p string) bool { return strings.Contains(p, "no policy dispatches") })
 		}
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s: problems (-want +got):\n%s", tt.name, diff)
 		}
 	}
-	// A layer that changes what the problem follows from is at fault.
+	// The problem is reported in the layer whose change causes it.
 	server := named(layer(FileAgents, `[`+llmAgent("a", `, "session": true, "llm": {"prompt": "build-reviewer"}`)+`]`, FileComposition, `[`+strings.Replace(always, "remote", "a", 1)+`]`), LayerServer)
 	for _, tt := range []struct{ file, text, want string }{
 		{FileAgents, `[{"id": "a", "llm": {"output": "report", "report_by": "technical-pm"}}]`, `/0/llm/output: "a" reviews whole documents, so it can't be a reviewer of sessions; remove "session", or set "output" to findings`},
@@ -280,7 +280,7 @@ func TestRemoteReviewersAreNotProposed(t *testing.T) {
 		t.Error("the agent can be proposed for evaluation")
 	}
 	if !c.Judgeable("", "build-reviewer-llm") {
-		t.Error("no agent can be proposed for evaluation")
+		t.Error("an agent that asks a model can't be proposed for evaluation")
 	}
 }
 
@@ -300,8 +300,8 @@ func TestDiffOfRemoteReviewers(t *testing.T) {
 	}
 }
 
-// Whatever the server's layer says of a receiver, what is accepted can be called, and the messages
-// about the rest stay inside the file.
+// Whatever receiver the server's layer names: if it is accepted, it can be called, and otherwise each
+// problem is inside the file and has a remedy.
 func FuzzReceiver(f *testing.F) {
 	f.Add("https://reviewer.example.com/r?v=1", "S", "10.0.0.0/8")
 	f.Add("http://[fe80::1%25eth0]:8080/#", "lower", "fe80::1%eth0")

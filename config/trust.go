@@ -67,7 +67,8 @@ func refusedKind(kind any, layer string) (problem, remedy string) {
 	return onlyTheServers("command", "a program", layer)
 }
 
-// onlyTheServers says that a layer may not have agents of a kind that name something.
+// onlyTheServers returns the problem of an agent of a kind that only the server's layer may define,
+// because such agents name a program or a host.
 func onlyTheServers(kind, named, layer string) (problem, remedy string) {
 	return fmt.Sprintf("agents of kind %s name %s, so only the server's config may define them", kind, named), "remove the agent, or use " + kindNames(layer)
 }

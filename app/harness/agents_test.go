@@ -16,7 +16,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/llm/sdk"
 )
 
-// agents are coding agents that work on pull requests and speak at the API.
+// agents are coding agents that work on pull requests and report events at the API.
 type agents struct {
 	t      *testing.T
 	front  string
@@ -25,7 +25,7 @@ type agents struct {
 
 	mu    sync.Mutex
 	spoke map[*pull][]*spoken
-	again int // events that were sent once more, and known
+	again int // repeated events that the server knew
 }
 
 // spoken is an event of an agent and its answer.
@@ -71,8 +71,8 @@ func (w *world) newToken(r *ghtest.Repo, agent string) string {
 	return token
 }
 
-// speak has an agent say something about a pull request, and go on until a server has heard it.
-// Afterwards it may say it once more.
+// speak has an agent report an event about a pull request, and retry until a server has accepted or
+// refused it. If twice is set, the agent then sends an accepted event once more.
 func (a *agents) speak(p *pull, agent, id, kind string, twice bool) {
 	s := &spoken{agent: agent, id: id}
 	a.mu.Lock()
@@ -122,7 +122,7 @@ func (a *agents) state(p *pull) (status int, body []byte) {
 	})
 }
 
-// all returns what was said about a pull request. All answers are there.
+// all waits for the answers to all events, and returns the events about a pull request.
 func (a *agents) all(p *pull) []*spoken {
 	a.talks.Wait()
 	a.mu.Lock()

@@ -4,7 +4,7 @@
 //
 //   - TestChaos plays a script of events on many pull requests while servers
 //     are killed with SIGKILL, at random times and at random requests to GitHub.
-//     Coding agents speak about the pull requests, and remote reviewers answer.
+//     Coding agents report events about the pull requests, and remote reviewers answer.
 //   - TestTrouble plays the script while GitHub fails in every way it knows.
 //   - TestLoad sends a burst of signed webhooks at a fixed pace.
 //   - TestFlood sends such a burst while the API is flooded.
@@ -12,17 +12,17 @@
 //   - TestLarge has changes of many files reviewed, and measures time and memory.
 //   - TestIdle leaves a server alone, and measures it.
 //
-// In "go test ./..." they are small, and smaller still without -full: then servers
-// are linked so that a dead one is told from a live one after 4 s and not 10, and
-// PostgreSQL does not sync to disk. The times of sessions are shorter in both. The flags
-// make the trials large, and have the program and PostgreSQL as they are where it is used:
+// In "go test ./..." they are small, and smaller still without -full: then a dead server
+// is noticed after 4 s instead of 10, and PostgreSQL does not sync to disk. In both cases
+// the times of sessions are shorter. The flags make the trials large, and use the program
+// and PostgreSQL as they are in production:
 //
 //	go test ./app/harness -run TestChaos -v -timeout 40m -args -kills 200 -pulls 100 -database postgres -replicas 2 -seed 42
 //
 // Afterwards GitHub's state is judged: each open pull request must have one
 // comment, on its head, and one completed check with the conclusion that its
 // content demands; nothing may be unfinished, said twice or obeyed twice. Sessions are
-// judged by the test's own record of what agents said and reviewers answered: no event is
+// judged by the test's own record of what agents reported and reviewers answered: no event is
 // lost, nobody is asked twice in a cycle about one head, each cycle is decided by the four
 // rules, no fallback follows another, and check, API and session agree.
 //

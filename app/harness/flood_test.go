@@ -21,15 +21,15 @@ import (
 const (
 	floodRate = 1000 // events a second at the API
 	maxWaits  = 200  // GETs that wait
-	ownWaits  = 20   // of a token
-	// maxMore bounds the memory that a flood may take besides that of the burst alone, in bytes.
+	ownWaits  = 20   // of one token
+	// maxMore bounds the memory that a flood may take beyond that of the burst alone, in bytes.
 	maxMore = 96 << 20
 )
 
-// While deliveries come, the API is flooded: by events with valid tokens, by requests with tokens that
-// nobody made, and by GETs that wait. No delivery may be lost or refused, and a request to the API is
-// refused only with the time after which it may come again. How long deliveries take is printed, beside
-// a burst without a flood, and not judged.
+// While deliveries come, the API is flooded with events that have valid tokens, with events that have
+// invented tokens, and with GETs that wait. No delivery may be lost or refused. If the API limits a
+// request, it says when to send it again. The times of deliveries are printed, beside those of a burst
+// without a flood, but not judged.
 func TestFlood(t *testing.T) {
 	large(t)
 	seed := begin(t)
@@ -144,7 +144,7 @@ type floodToken struct {
 
 func (f floodToken) pull(i int) int { return f.numbers[i%len(f.numbers)] }
 
-// floodTokens creates tokens: first those for GETs that wait, which also send events, and as many for
+// floodTokens creates tokens: first those for GETs that wait, which also send events, and then those for
 // the pull requests of the burst.
 func (w *world) floodTokens(waiting *ghtest.Repo, pulls []*pull) (all []floodToken) {
 	for i := range maxWaits / ownWaits {
@@ -202,7 +202,7 @@ func (f *flood) told() string {
 }
 
 // events sends events at a steady rate until ctx ends. next returns the token and the pull request of
-// the event with a number. Senders have many addresses.
+// the nth event. The senders have several addresses.
 func (f *flood) events(ctx context.Context, name string, next func(int) (token string, pull int)) {
 	const inFlight, addresses = 128, 20
 	var clients []*http.Client
@@ -234,7 +234,7 @@ func (f *flood) events(ctx context.Context, name string, next func(int) (token s
 	})
 }
 
-// wait sends GETs that wait, as many as may, until ctx ends.
+// wait sends as many GETs that wait as the API allows, until ctx ends.
 func (f *flood) wait(ctx context.Context, p *pull, tokens []floodToken) {
 	transport := &http.Transport{MaxIdleConnsPerHost: maxWaits}
 	f.t.Cleanup(transport.CloseIdleConnections)
@@ -279,7 +279,7 @@ func (f *flood) do(name string, client *http.Client, req *http.Request, token st
 		}
 	case http.StatusAccepted, http.StatusOK:
 		if name == "wrong" {
-			f.t.Errorf("a wrong token is answered by %s: %s", resp.Status, text)
+			f.t.Errorf("a wrong token is answered with %s: %s", resp.Status, text)
 		}
 	case http.StatusUnauthorized:
 		if name != "wrong" {

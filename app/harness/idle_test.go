@@ -20,8 +20,8 @@ const (
 	maxRested = 46 << 20
 )
 
-// maxIdleCPU is what an idle server may take, in percent of a core: it looks for work, for other
-// processes and for sessions that are due, each about once a second.
+// maxIdleCPU is the processor time that an idle server may take, in percent of a core. The server looks
+// for work, for other processes and for sessions that are due, each about once a second.
 const maxIdleCPU = 4.0
 
 // TestIdle measures the memory of an idle server: after its start on an empty database, and
@@ -122,16 +122,16 @@ func (s *server) resident() (r residence) {
 }
 
 // leaveAlone leaves the server alone for a while, and returns the processor time that it takes meanwhile,
-// in percent of a core; 0 except on Linux.
+// in percent of a core. It returns 0 except on Linux.
 func (s *server) leaveAlone() float64 {
 	before, begun := s.processorTime(), time.Now()
 	time.Sleep(*flagRest)
 	return 100 * (s.processorTime() - before).Seconds() / time.Since(begun).Seconds()
 }
 
-// processorTime is what the process has taken so far.
+// processorTime returns the processor time that the process has taken so far.
 func (s *server) processorTime() time.Duration {
-	const tick = 10 * time.Millisecond // that /proc counts in
+	const tick = 10 * time.Millisecond // the unit of /proc
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))

@@ -44,15 +44,15 @@ func (w *world) learned(pulls []*pull) string {
 	return fmt.Sprintf("%d of %d pull requests, %d entries, %d wrong", len(logs), len(pulls), entries, wrong)
 }
 
-// logFault describes the first fault in the log of the pull request, or is empty.
+// logFault describes the first fault in the log of the pull request. It returns "" if there is none.
 func (p *pull) logFault(log []learning.Entry) string {
 	seen := map[string]bool{}
 	for _, e := range log {
 		event := e.Event
-		if e.Kind != learning.KindReview { // the command numbers these
+		if e.Kind != learning.KindReview { // the command replaces their ids with numbers
 			event = fmt.Sprint(e.Kind, " at ", e.At)
 		}
-		if seen[event] && e.Kind != learning.KindJudged && e.Kind != learning.KindDecided { // people may speak at one time
+		if seen[event] && e.Kind != learning.KindJudged && e.Kind != learning.KindDecided { // people may comment at the same time
 			return "it has " + event + " twice"
 		}
 		seen[event] = true

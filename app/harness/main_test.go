@@ -55,7 +55,7 @@ var build = sync.OnceValues(func() (path string, err error) {
 	return path, nil
 })
 
-// shortened are the linker's flags that make the program's times shorter, unless it is tested as it
+// shortened returns the linker flags that make the program's times shorter, unless it is tested as it
 // is delivered.
 func shortened() (flags []string) {
 	const of = "-X github.com/reviewgate/reviewgate/app/"
@@ -68,7 +68,7 @@ func shortened() (flags []string) {
 	return flags
 }
 
-// shortMinute is a minute of the settings of sessions, unless the figures of a trial are wanted.
+// shortMinute is how long a minute in the settings of sessions lasts, unless a trial is measured.
 const shortMinute = 5 * time.Second
 
 var buildDir string
@@ -82,9 +82,9 @@ func measured() (yes bool) {
 	return yes
 }
 
-// whole reports whether the program is tested as it is delivered, but for the times of sessions, which
-// are only if measured. By default a dead server is noticed sooner, and the servers collect garbage
-// less often.
+// whole reports whether the program is tested as it is delivered, except for the times of sessions, which
+// are shorter unless the trial is measured. By default a dead server is noticed sooner, and the servers
+// collect garbage less often.
 func whole() bool { return measured() || sample.Full() }
 
 // large skips a trial by default, unless its figures are wanted. TestChaos always runs. Only

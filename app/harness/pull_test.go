@@ -18,7 +18,7 @@ type pull struct {
 	repo         *ghtest.Repo
 	name, author string
 	base         string
-	agents       *agents // that speak about it; nil for none
+	agents       *agents // that work on it; nil if there are none
 	title        int
 
 	open     bool
@@ -148,8 +148,8 @@ func (p *pull) command(login string, permitted bool) {
 	p.commands = append(p.commands, command{id: c.ID, permitted: permitted})
 }
 
-// renews records an event that may give a head another check run. If there are reviewers, it may also
-// begin a cycle, and then their answers give it more.
+// renews records something that may give a head n more check runs. If there are reviewers, it may also
+// begin a cycle, and their answers then give the head more.
 func (p *pull) renews(n int) {
 	if p.agents != nil {
 		n += cycleRuns
@@ -161,7 +161,7 @@ func (p *pull) renews(n int) {
 // answer or the deadline, and at a late answer of each of two reviewers.
 const cycleRuns = 5
 
-// speak has an agent speak about the pull request.
+// speak has an agent report an event about the pull request.
 func (p *pull) speak(twice bool) {
 	if p.agents == nil {
 		p.say()
@@ -189,7 +189,7 @@ func (p *pull) resume() {
 }
 
 func (p *pull) say() {
-	p.tell("a comment that is no command")
+	p.tell("a comment that is not a command")
 	p.Comment("alice", "Looks good.\n> /review\n")
 }
 

@@ -25,8 +25,8 @@ const (
 	reviewerSecret    = "a secret of remote reviewers"
 )
 
-// sessionMinutes are the minutes of the settings of sessions: until the fallback, and until
-// reviewers must have answered.
+// sessionMinutes returns the settings of sessions in minutes: the time until the fallback, and the time
+// in which reviewers must answer.
 func sessionMinutes() (fallback, deadline int) {
 	if measured() {
 		return 1, 1
@@ -77,14 +77,14 @@ type reviewer struct {
 	t    *testing.T
 	name string
 	url  string
-	// answers draws what the reviewer says to a request that it has not had before.
+	// answers draws the reaction to a request that the reviewer has not had before.
 	answers func(r *rand.Rand, q *asking) reaction
 	posts   sync.WaitGroup // of answers that come later
 
 	mu    sync.Mutex
 	rand  *rand.Rand
 	asked map[string]*asking // by the request's id
-	// messages counts what is no request for a review, each once, by type.
+	// messages has the ids of requests for anything but a review, by type.
 	messages map[string]map[string]bool
 }
 
@@ -92,7 +92,7 @@ type reviewer struct {
 type reaction struct {
 	verdict pipeline.SessionVerdict // empty for a reviewer that never answers
 	// inResponse says that the answer is in the response. Otherwise it is posted after a while,
-	// signed or with the request's token, and if twice is set a second time.
+	// signed or with the request's token. If twice is set, it is posted a second time.
 	inResponse, signed, twice bool
 	after                     time.Duration
 }
@@ -113,7 +113,7 @@ type asking struct {
 	accepted bool // the server said that it has the answer
 }
 
-// newReviewer starts a reviewer. Some answer at once, and others later.
+// newReviewer starts a reviewer, which reacts to requests as answers says.
 func newReviewer(t *testing.T, name string, seed uint64, answers func(*rand.Rand, *asking) reaction) *reviewer {
 	t.Helper()
 	r := &reviewer{
@@ -134,7 +134,7 @@ func atOnce(r *rand.Rand, _ *asking) reaction {
 	return reaction{verdict: drawVerdict(r), inResponse: true}
 }
 
-// later answers after a while, and now and then never, or after the deadline.
+// later answers after a while, and now and then after the deadline or never.
 func later(r *rand.Rand, _ *asking) reaction {
 	x := reaction{verdict: drawVerdict(r), signed: r.IntN(2) == 0, twice: r.IntN(3) == 0, after: upTo(r, 2*time.Second)}
 	switch r.IntN(30) {
@@ -168,7 +168,7 @@ func (r *reviewer) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	if err != nil || q.ID == "" || q.ID != req.Header.Get(outbound.RequestIDHeader) {
 		if req.Context().Err() == nil { // otherwise the server died while it sent the request
-			r.t.Errorf("%s got a request that is not in order: %v", r.name, err)
+			r.t.Errorf("%s got an invalid request: %v", r.name, err)
 		}
 		w.WriteHeader(http.StatusBadRequest)
 		return
@@ -214,8 +214,8 @@ func (r *reviewer) take(q *asking) (_ *asking, first bool) {
 	return known, first
 }
 
-// result is the reviewer's answer. It is the same each time, and differs from all others by its time: a
-// signature is for one request only.
+// result returns the reviewer's answer. It is the same each time. Its timestamp makes it differ from all
+// other answers, because a signature counts for one request only.
 func (r *reviewer) result(q *asking) []byte {
 	issues := ""
 	if q.reaction.verdict != pipeline.SessionApproved {
@@ -240,7 +240,7 @@ func (r *reviewer) post(q *asking) {
 			r.mu.Unlock()
 			continue
 		}
-		r.t.Errorf("%s answered request %s for the %d. time: %d", r.name, q.ID, n+1, status)
+		r.t.Errorf("%s answered request %s, attempt %d: %d", r.name, q.ID, n+1, status)
 		return
 	}
 }
@@ -264,8 +264,8 @@ func (r *reviewer) send(q *asking) int {
 	return status
 }
 
-// persist sends a request again and again until a server answers it with something else than "try
-// again". It returns 0 if none does in time.
+// persist sends a request again and again until a server answers with something other than "try again".
+// It returns 0 if no server does so in time.
 func persist(patience time.Duration, request func() (*http.Request, error)) (status int, body []byte) {
 	const pause = 300 * time.Millisecond
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // to read the database besides the servers
+	_ "github.com/jackc/pgx/v5/stdlib" // to read the database while the servers use it
 
 	"github.com/reviewgate/reviewgate/app/internal/store"
 	"github.com/reviewgate/reviewgate/app/ports"
@@ -18,7 +18,7 @@ import (
 
 const day = 24 * time.Hour
 
-// open opens the database to read, while the servers use it.
+// open opens the database for reading, while the servers use it.
 func (w *world) open() (*sql.DB, error) {
 	if path, ok := strings.CutPrefix(w.url, "sqlite://"); ok {
 		return sql.Open("sqlite", "file:"+path+"?mode=ro&_pragma=busy_timeout(5000)")
@@ -26,8 +26,8 @@ func (w *world) open() (*sql.DB, error) {
 	return sql.Open("pgx", w.url)
 }
 
-// settled reports whether nothing is under way in the sessions of open pull requests: everybody who
-// wants to has spoken and answered, no cycle is undecided, and no timer runs.
+// settled reports whether nothing is in progress in the sessions of open pull requests: all events and
+// answers were sent, no cycle is undecided, and no timer runs.
 func (a *agents) settled(w *world, pulls []*pull) bool {
 	if a == nil {
 		return true
@@ -61,7 +61,7 @@ func (p *pull) key() string { return fmt.Sprintf("pull/%d/%d", p.repo.ID(), p.Nu
 // history is all that is stored about the session of one pull request.
 type history struct {
 	row      *storedSession // nil if there is no session
-	events   map[string]int // the cycle of each event, as "agent/id"
+	events   map[string]int // the cycle of each event, by "agent/id"
 	requests map[string]*storedRequest
 	reviews  []publishedReview // oldest first
 	begun    map[int]*pipeline.SessionCycle
@@ -77,7 +77,7 @@ type storedSession struct {
 	state   pipeline.SessionState
 	stalled bool
 	running bool
-	head    string // about which reviewers were asked
+	head    string // that reviewers were asked about
 	resumes int
 }
 
@@ -206,7 +206,7 @@ type tally struct {
 	paused                                     int
 }
 
-// sessions judges the session of each pull request by the test's own record of what agents said and
+// sessions judges the session of each pull request by the test's own record of what agents reported and
 // reviewers answered, and prints the figures.
 func (w *world) sessions(pulls []*pull, k *killer, f *figures) {
 	w.t.Helper()
@@ -228,7 +228,7 @@ func (w *world) sessions(pulls []*pull, k *killer, f *figures) {
 		}
 	}
 	t := &j.tally
-	f.add("sessions, events of agents", "%d, %d heard, said again and known %d, refused or dropped at a close %d", t.sessions, t.events, w.agents.again, t.refused+t.dropped)
+	f.add("sessions, events of agents", "%d, %d accepted, repeated and known %d, refused or dropped at a close %d", t.sessions, t.events, w.agents.again, t.refused+t.dropped)
 	f.add("cycles", "%d, of these fallbacks %d, decided %d, without a decision %d", t.cycles, t.fallbacks, t.decided, t.cut)
 	f.add("decided again by later answers", "%d", t.again)
 	f.add("requests to reviewers", "%d, answered %d, never answered %d, lost by kills %d, outdated %d", t.asked, t.answered, t.missing, t.killed, t.outdated)
@@ -262,7 +262,7 @@ func (j *sessionJudge) judge(p *pull, h *history) {
 	j.end(p, h)
 }
 
-// events checks that each event that was heard belongs to a cycle that is decided.
+// events checks that each accepted event belongs to a cycle that is decided.
 func (j *sessionJudge) events(p *pull, h *history, decided map[int]bool) {
 	all := j.w.agents.all(p)
 	if len(all) > 0 {
@@ -363,7 +363,7 @@ func (j *sessionJudge) decisions(p *pull, h *history) map[int]bool {
 			answers := j.answersIn(h, r.StoredReview)
 			unsettled, waiting := fourRules(answers, rep.State.Settled)
 			want := unsettled
-			if unsettled > 2 { // nothing new pauses the session, and the rule is about all answers
+			if unsettled > 2 { // nothing new pauses the session, so the rule is about all answers
 				want, _ = fourRules(answers, nil)
 			}
 			about := fmt.Sprintf("cycle %d, head %.7s, answers %v, settled %v", s.Cycle.Number, r.HeadSHA, answers, rep.State.Settled)
@@ -371,7 +371,7 @@ func (j *sessionJudge) decisions(p *pull, h *history) map[int]bool {
 				j.fault("%s: rule %d decided, want %d", about, rep.Rule, want)
 			}
 			if waiting && unsettled != 1 && r.at.Before(s.Cycle.Deadline) {
-				j.fault("%s: it did not wait for all", about)
+				j.fault("%s: it did not wait for all answers", about)
 			}
 			if before, ok := rules[about]; ok && before != rep.Rule {
 				j.fault("%s: rule %d and rule %d decided", about, before, rep.Rule)
@@ -392,8 +392,8 @@ func (j *sessionJudge) decisions(p *pull, h *history) map[int]bool {
 	return decided
 }
 
-// answersIn returns the answers that a review has, each as the reviewer's name and the verdict, which
-// must be those of the reviewers' record.
+// answersIn returns the answers in a review, each as the reviewer's name and the verdict. It checks that
+// they agree with the reviewers' record.
 func (j *sessionJudge) answersIn(h *history, r *ports.StoredReview) (answers []string) {
 	for i := range r.Review.Session.Asked {
 		a := &r.Review.Session.Asked[i]
@@ -405,7 +405,7 @@ func (j *sessionJudge) answersIn(h *history, r *ports.StoredReview) (answers []s
 			j.fault("a decision on head %.7s has an answer to head %.7s", r.HeadSHA, a.HeadSHA)
 		}
 		if a.Cycle != r.Review.Session.Cycle.Number {
-			continue // of an earlier cycle only the findings count
+			continue // from an earlier cycle only the findings count
 		}
 		if said, ok := j.said(h, a.Reviewer, a.Cycle, a.HeadSHA); a.Answer != nil && (!ok || said != verdict) {
 			j.fault("in cycle %d %s says %s, and the review has %s", a.Cycle, a.Reviewer, said, verdict)
@@ -415,7 +415,8 @@ func (j *sessionJudge) answersIn(h *history, r *ports.StoredReview) (answers []s
 	return answers
 }
 
-// said returns what a reviewer answered by its own record, if that was taken in: "missing" otherwise.
+// said returns what a reviewer answered by its own record, or "missing" if the server did not store an
+// answer.
 func (j *sessionJudge) said(h *history, reviewer string, cycle int, head string) (verdict string, asked bool) {
 	for id, q := range h.requests {
 		if q.kind != string(ports.RequestReview) || q.reviewer != reviewer || q.cycle != cycle || q.head != head {
@@ -434,8 +435,8 @@ func (j *sessionJudge) said(h *history, reviewer string, cycle int, head string)
 	return "", false
 }
 
-// fourRules decides over answers. Those that a person settled don't count, except for concerns beside one
-// that is not settled. waiting says that one is missing.
+// fourRules decides from the answers that no person has settled, and from settled concerns beside one that
+// is not settled. waiting says that one is missing.
 func fourRules(answers, settled []string) (rule int, waiting bool) {
 	count, isSettled := map[string]int{}, map[string]int{}
 	for _, a := range answers {
@@ -494,12 +495,12 @@ func (j *sessionJudge) cycles(p *pull, h *history, decided map[int]bool) {
 			j.fault("cycle %d is a fallback and has %d events", n, heard[n])
 		}
 		if before := h.begun[n-1]; before != nil && before.Fallback() && resumed[n] == resumed[n-1] {
-			j.fault("cycles %d and %d are fallbacks, and nobody spoke between them", n-1, n)
+			j.fault("cycles %d and %d are fallbacks, and no event came between them", n-1, n)
 		}
 	}
 }
 
-// end compares where the session stands with the newest answers, the check and the API.
+// end compares the state of the session with the newest answers, the check and the API.
 func (j *sessionJudge) end(p *pull, h *history) {
 	st := &h.row.state
 	if st.Paused() {

@@ -38,7 +38,7 @@ type world struct {
 	front   string // where the servers are reached
 	hook    string // where webhooks go
 	servers []*server
-	agents  *agents // that work on pull requests; nil for none
+	agents  *agents // that work on pull requests; nil if there are none
 }
 
 // newWorld starts the stand-in and the servers. The servers are ready when it returns.
@@ -83,8 +83,8 @@ func newWorld(t *testing.T, s setup) *world {
 }
 
 // repos creates n repositories, two for each organisation, because GitHub's limits apply to
-// an organisation. alice may write there, while bob and carol may only read.
-// dave maintains them.
+// an organisation. alice may write there, bob and carol may only read, and dave has the permission
+// maintain.
 func (w *world) repos(n int) []*ghtest.Repo {
 	var all []*ghtest.Repo
 	for i := range n {

@@ -12,7 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// garbage is what no reviewer named codex may answer, and what must be said of it.
+// garbage lists answers that the reviewer codex may not give, and what the refusal must say.
 var garbage = []struct{ name, body, says string }{
 	{"Text", "I like it.", "JSON"},
 	{"Cut", result("codex", "approved", "Fine.")[:80], "in the middle of a value"},
@@ -27,8 +27,8 @@ var garbage = []struct{ name, body, says string }{
 	{"Deep", strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000), "deep"},
 }
 
-// A reviewer that answers garbage in its response is asked again, twice, with the same id. Then it has
-// not answered, and the pull request says why, long before the deadline.
+// A reviewer that responds with garbage is asked twice more, with the same id. Then it counts as missing,
+// and the pull request says why, long before the deadline.
 func TestGarbageInTheResponse(t *testing.T) {
 	t.Parallel()
 	w := start(t, setup{reviewers: "codex"}, joinIn(10*time.Millisecond))
@@ -47,8 +47,8 @@ func TestGarbageInTheResponse(t *testing.T) {
 	for _, g := range garbage {
 		add(g.name, g.body, g.says, 3)
 	}
-	add("Large", large, "1 MiB", 1) // is not read to its end, so it is not asked again
-	add("Once", "Nice.", "", 2)     // answers well when it is asked again
+	add("Large", large, "1 MiB", 1) // not read to its end, so the reviewer is not asked again
+	add("Once", "Nice.", "", 2)     // a valid answer when it is asked again
 	codex.replies(func(q request) (int, string) {
 		if q.Type != "review_request" {
 			return http.StatusOK, ""
@@ -85,8 +85,8 @@ func TestGarbageInTheResponse(t *testing.T) {
 	}
 }
 
-// What is wrong with an answer is said with its place, and the request stays open for a right one. The
-// first one counts: the same one again changes nothing, and another is refused.
+// The refusal of an answer says what is wrong and where, and the request stays open for a valid answer.
+// The first valid one counts: sending it again changes nothing, and a different one is refused.
 func TestGarbageForLater(t *testing.T) {
 	t.Parallel()
 	w := start(t, setup{reviewers: "codex"})
@@ -115,9 +115,9 @@ func TestGarbageForLater(t *testing.T) {
 		status int
 	}{
 		{"too long", result("codex", "approved", strings.Repeat("x", 1<<20)), nil, http.StatusRequestEntityTooLarge},
-		{"too long, and does not say how long", result("codex", "approved", strings.Repeat("x", 5<<20)), chunked, http.StatusRequestEntityTooLarge},
+		{"too long, without a Content-Length", result("codex", "approved", strings.Repeat("x", 5<<20)), chunked, http.StatusRequestEntityTooLarge},
 		{"empty", " ", nil, http.StatusBadRequest},
-		{"no JSON by its header", result("codex", "approved", "Fine."), func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }, http.StatusUnsupportedMediaType},
+		{"not JSON, according to its header", result("codex", "approved", "Fine."), func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }, http.StatusUnsupportedMediaType},
 		{"compressed", result("codex", "approved", "Fine."), func(r *http.Request) { r.Header.Set("Content-Encoding", "gzip") }, http.StatusUnsupportedMediaType},
 		{"read", "", func(r *http.Request) { r.Method = http.MethodGet }, http.StatusMethodNotAllowed},
 	} {
@@ -148,8 +148,8 @@ func TestGarbageForLater(t *testing.T) {
 	}
 }
 
-// A summary is cut at max_words and says so, whether it has words or not. What else an answer holds is
-// bounded, too, and can't break what people and databases read.
+// A summary is cut after max_words and says so, even if it is one long word. The rest of an answer is
+// bounded, too, and breaks neither the comment nor the database.
 func TestLongAnswers(t *testing.T) {
 	t.Parallel()
 	w := start(t, setup{reviewers: "codex", sessions: `{"max_words": 20}`})
@@ -178,7 +178,7 @@ func TestLongAnswers(t *testing.T) {
 	}
 }
 
-// An answer after the deadline counts once, and what comes after that is refused.
+// One answer after the deadline counts, and a different one after that is refused.
 func TestAnswerAfterTheDeadlineAndAnother(t *testing.T) {
 	t.Parallel()
 	w := start(t, setup{reviewers: "codex", sessions: `{"deadline": 1}`, minute: time.Second})

@@ -24,8 +24,8 @@ func remoteAgent(name, url, allow string) string {
 
 const loopback = `, "allow_private": ["127.0.0.1"]`
 
-// Reviewers at addresses that must not be called are not called. The pull request says who did not
-// answer and why, and nothing of the URL's path and query.
+// Reviewers at addresses that are not allowed are not called. The pull request says who did not answer
+// and why, and shows nothing of the URL's path and query.
 func TestPrivateReviewersAreNotCalled(t *testing.T) {
 	t.Parallel()
 	var called atomic.Int64
@@ -46,10 +46,10 @@ func TestPrivateReviewersAreNotCalled(t *testing.T) {
 	t.Cleanup(func() { l.Close() })
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	for name, x := range map[string]struct{ url, allow, says string }{
-		"a name that resolves to loopback":    {"https://localhost:" + port + "/hook/s3cret?key=t0psecret", "", "not a public address"},
-		"allowed is another network":          {"http://localhost:" + port + "/hook/s3cret?key=t0psecret", `, "allow_private": ["10.0.0.0/8"]`, "not a public address"},
-		"with a dot, which is the same name":  {"https://localhost.:" + port + "/hook/s3cret?key=t0psecret", "", ""},
-		"http to what is allowed for another": {"http://LOCALHOST:" + port + "/hook/s3cret?key=t0psecret", `, "allow_private": ["127.0.0.2", "169.254.0.0/16"]`, "not a public address"},
+		"a name that resolves to loopback":      {"https://localhost:" + port + "/hook/s3cret?key=t0psecret", "", "not a public address"},
+		"another network is allowed":            {"http://localhost:" + port + "/hook/s3cret?key=t0psecret", `, "allow_private": ["10.0.0.0/8"]`, "not a public address"},
+		"the same name with a dot at its end":   {"https://localhost.:" + port + "/hook/s3cret?key=t0psecret", "", ""},
+		"http, and other addresses are allowed": {"http://LOCALHOST:" + port + "/hook/s3cret?key=t0psecret", `, "allow_private": ["127.0.0.2", "169.254.0.0/16"]`, "not a public address"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := start(t, setup{agents: remoteAgent("codex", x.url, x.allow), policies: `,"codex"`, sessions: `{"deadline": 2}`, minute: time.Second}, secretOf("codex"))
@@ -67,7 +67,7 @@ func TestPrivateReviewersAreNotCalled(t *testing.T) {
 			for _, text := range []string{body, check.Title, check.Summary, check.Text, fmt.Sprintf("%+v", s)} {
 				for _, secret := range []string{"s3cret", "t0psecret", "/hook", port} {
 					if strings.Contains(text, secret) {
-						t.Errorf("%q is told:\n%s", secret, text)
+						t.Errorf("%q is shown:\n%s", secret, text)
 					}
 				}
 			}
@@ -78,7 +78,7 @@ func TestPrivateReviewersAreNotCalled(t *testing.T) {
 	}
 }
 
-// A reviewer that redirects is not followed, wherever to.
+// Redirects of reviewers are never followed.
 func TestRedirectsOfReviewers(t *testing.T) {
 	t.Parallel()
 	var followed atomic.Int64
@@ -112,14 +112,14 @@ func TestRedirectsOfReviewers(t *testing.T) {
 	}
 }
 
-// hanging is a reviewer that takes requests and never answers them whole.
+// hanging is a reviewer that takes requests and never completes an answer.
 type hanging struct {
 	url  string
-	held atomic.Int64 // requests that are not over
+	held atomic.Int64 // requests in progress
 }
 
-// hangs starts such a reviewer. It reports each request to came, and then sends what drip says again and
-// again, until release or the end of the connection.
+// hangs starts such a reviewer. It reports each request on came, and then calls drip again and again,
+// until release is closed or the connection ends.
 func hangs(t *testing.T, came chan<- struct{}, release <-chan struct{}, drip func(http.ResponseWriter)) *hanging {
 	t.Helper()
 	h := &hanging{}
@@ -146,9 +146,9 @@ func hangs(t *testing.T, came chan<- struct{}, release <-chan struct{}, drip fun
 	return h
 }
 
-// Reviewers that are slow, that never end, that don't listen, or that close the connection keep nobody
-// waiting: neither other pull requests, although these reviewers take all workers that send requests, nor their
-// own one for longer than the deadline.
+// Reviewers that are slow, never end, don't listen, or close the connection keep nobody waiting. Other
+// pull requests go on, although these reviewers take all workers that send requests. Their own pull
+// request waits no longer than the deadline.
 func TestSlowReviewers(t *testing.T) {
 	t.Parallel()
 	came, release := make(chan struct{}, 100), make(chan struct{})

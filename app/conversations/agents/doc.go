@@ -1,3 +1,3 @@
-// Package agents has no code, only tests. They show sessions: what coding agents say about pull
-// requests, what remote reviewers answer, and what comes of it.
+// Package agents has only tests. They play sessions: coding agents report events about pull requests,
+// remote reviewers answer, and the tests check what follows.
 package agents

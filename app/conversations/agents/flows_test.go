@@ -11,8 +11,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// A blocker stops the agents. Only somebody with write permission who is no author of the change lets
-// them go on, and says so with /review resume.
+// A blocker stops the agents. They go on only after somebody with write permission who is not an author
+// of the change says /review resume.
 func TestBlockerAndResume(t *testing.T) {
 	t.Parallel()
 	w := start(t, setup{reviewers: "codex", settings: `, "escalation_webhook": {"url": "ESCALATION_URL", "secret_env": "ESCALATION_SECRET", "allow_private": ["127.0.0.1"]}`, sessions: `{"people": ["zoe", "acme/security"]}`})
@@ -61,7 +61,7 @@ func TestBlockerAndResume(t *testing.T) {
 	}
 }
 
-// Two concerns pause the agents and are put into one clarification. A cycle that clears them ends the
+// Two concerns pause the session, and one clarification has both. A cycle that clears them ends the
 // pause.
 func TestConcernsAndClarification(t *testing.T) {
 	t.Parallel()
@@ -91,7 +91,7 @@ func TestConcernsAndClarification(t *testing.T) {
 	}
 }
 
-// Events within a moment join one cycle. Those that come while it runs begin the next one together.
+// Events that come close together join one cycle. Those that come while it runs join the next one.
 func TestEventsJoin(t *testing.T) {
 	t.Parallel()
 	w := start(t, setup{reviewers: "codex"}, joinIn(500*time.Millisecond))
@@ -123,8 +123,8 @@ func TestEventsJoin(t *testing.T) {
 	}
 }
 
-// While a reviewer is awaited, the check is not green and says so. Its answer may come late: it is kept,
-// shown, and decides anew.
+// While the answer of a reviewer is awaited, the check says so and is not green. A late answer is kept
+// and shown, and the cycle is decided again.
 func TestLateAnswer(t *testing.T) {
 	t.Parallel()
 	w := start(t, setup{reviewers: "codex gemini", sessions: `{"deadline": 3}`, minute: time.Second})
@@ -150,8 +150,8 @@ func TestLateAnswer(t *testing.T) {
 	}
 }
 
-// A push supersedes a running cycle: the reviewers are asked about the new head, and an answer about the
-// old one is kept, marked, and decides nothing.
+// After a push during a cycle, the reviewers are asked about the new head. An answer about the old one
+// is kept, marked as outdated, and decides nothing.
 func TestPushDuringACycle(t *testing.T) {
 	t.Parallel()
 	w := start(t, setup{reviewers: "codex"})
@@ -176,8 +176,8 @@ func TestPushDuringACycle(t *testing.T) {
 	}
 }
 
-// The fallback begins one cycle, once. It does so again after somebody spoke, not after itself, not
-// while the session is paused, and not over a restart.
+// The fallback begins one cycle. It begins another only after an event, never after itself, and never
+// while the session is paused. A restart neither loses nor repeats it.
 func TestFallback(t *testing.T) {
 	t.Parallel()
 	w := start(t, setup{reviewers: "codex", sessions: `{"fallback": 2}`, minute: time.Second})
@@ -186,7 +186,7 @@ func TestFallback(t *testing.T) {
 	pr := w.change("Salt")
 	w.speak(pr, "claude", pipeline.TriggerMilestone, "Hashes.")
 	w.waitFor("codex", 1)
-	q := w.waitFor("codex", 2) // the fallback, after rule 4 has started the time anew
+	q := w.waitFor("codex", 2) // the fallback: rule 4 has restarted its timer
 	if q.Context["claude_summary"] != "Hashes." || strings.Join(q.Targets, " ") != "claude" {
 		t.Errorf("the fallback's request: %+v", q)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// Only the reviewer who was asked can answer: with the token of the request, or with its signature of
-// this very answer.
+// Only the reviewer that was asked can answer: with the token of the request, or with its signature of
+// exactly this answer.
 func TestForgedAnswers(t *testing.T) {
 	t.Parallel()
 	const others = "a secret of gemini alone"
@@ -43,17 +43,17 @@ func TestForgedAnswers(t *testing.T) {
 	}{
 		{"the token of another request", q, bearer(its.ResultsToken), http.StatusUnauthorized},
 		{"the token of another reviewer's request", its, bearer(q.ResultsToken), http.StatusUnauthorized},
-		{"a token of nothing", q, bearer("x"), http.StatusUnauthorized},
+		{"an unknown token", q, bearer("x"), http.StatusUnauthorized},
 		{"the id as a token", q, bearer(q.ID), http.StatusUnauthorized},
 		{"an API token", q, bearer(token), http.StatusForbidden},
 		{"a workflow's token", q, bearer(workflow), http.StatusForbidden},
-		{"a token, and a signature that holds", q, func(r *http.Request) { by(secret, now, body)(r); bearer(token)(r) }, http.StatusForbidden},
+		{"a token, and a valid signature", q, func(r *http.Request) { by(secret, now, body)(r); bearer(token)(r) }, http.StatusForbidden},
 		{"two tokens", q, func(r *http.Request) { r.Header.Add("Authorization", "Bearer "+q.ResultsToken) }, http.StatusUnauthorized},
 		{"no token", q, func(r *http.Request) { r.Header.Del("Authorization") }, http.StatusUnauthorized},
 		{"another reviewer's signature", q, by(others, now, body), http.StatusUnauthorized},
 		{"the signature of another body", q, by(secret, now, result("codex", "blocker", "Stop.")), http.StatusUnauthorized},
-		{"a signature of 6 minutes ago", q, by(secret, now.Add(-6*time.Minute), body), http.StatusUnauthorized},
-		{"a signature in 6 minutes", q, by(secret, now.Add(6*time.Minute), body), http.StatusUnauthorized},
+		{"a signature from 6 minutes ago", q, by(secret, now.Add(-6*time.Minute), body), http.StatusUnauthorized},
+		{"a signature from 6 minutes ahead", q, by(secret, now.Add(6*time.Minute), body), http.StatusUnauthorized},
 		{"a signature whose time was changed", q, func(r *http.Request) {
 			by(secret, now.Add(-time.Hour), body)(r)
 			r.Header.Set(outbound.TimestampHeader, outbound.Sign([]byte(secret), now, nil).Get(outbound.TimestampHeader))
@@ -74,7 +74,7 @@ func TestForgedAnswers(t *testing.T) {
 	if s := w.state(pr); s.Settled || s.Rule != nil || s.Reviewers[0].State != "waiting" || s.Reviewers[1].State != "waiting" {
 		t.Fatalf("a forged answer counts: %+v", s)
 	}
-	// A reviewer's clock may be wrong by less.
+	// A reviewer's clock may be wrong by 4 minutes.
 	if status, text := w.answer(q, body, by(secret, now.Add(-4*time.Minute), body)); status != http.StatusAccepted {
 		t.Errorf("signed: %d %s", status, text)
 	}
@@ -85,7 +85,7 @@ func TestForgedAnswers(t *testing.T) {
 	w.wants(pr, "RUNNING", 4, "success")
 }
 
-// A signed answer can be sent again to the same request, and to no other one, whoever has seen it.
+// Whoever has seen a signed answer can send it again to the same request, but not to another one.
 func TestReplayedAnswers(t *testing.T) {
 	t.Parallel()
 	w := start(t, setup{reviewers: "codex"})
@@ -115,7 +115,7 @@ func TestReplayedAnswers(t *testing.T) {
 	w.wants(two, "RUNNING", 4, "success")
 }
 
-// The requests that nobody has to answer take no answers.
+// A clarification request takes no answer.
 func TestNoAnswerToAClarification(t *testing.T) {
 	t.Parallel()
 	w := start(t, setup{reviewers: "codex gemini"})

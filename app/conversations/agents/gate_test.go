@@ -14,7 +14,7 @@ import (
 
 const settingsPath = apptest.SettingsPath
 
-// The worse of the gate and the session wins, and the check says which one it is.
+// The worse of the gate and the session decides, and the check says which one that is.
 func TestWorseOfGateAndSession(t *testing.T) {
 	t.Parallel()
 	w := start(t, setup{reviewers: "codex"})
@@ -42,7 +42,7 @@ func TestWorseOfGateAndSession(t *testing.T) {
 	}
 }
 
-// A maintainer's override is about the gate. It ends no pause, and counts once the session goes on.
+// A maintainer's override is about the gate. It does not end a pause, and counts once the session goes on.
 func TestOverrideOfAPausedSession(t *testing.T) {
 	t.Parallel()
 	w := start(t, setup{reviewers: "codex"})
@@ -63,7 +63,7 @@ func TestOverrideOfAPausedSession(t *testing.T) {
 	w.wants(pr, "RUNNING", 1, "success")
 }
 
-// Where the gate only advises, a pause does, too. The agents must wait nevertheless.
+// In advisory mode a pause does not block the merge either. The agents must still wait.
 func TestPauseThatAdvises(t *testing.T) {
 	t.Parallel()
 	w := start(t, setup{reviewers: "codex", settings: `, "mode": "advisory"`})
@@ -73,7 +73,7 @@ func TestPauseThatAdvises(t *testing.T) {
 	w.wants(pr, "PAUSED", 1, "neutral")
 }
 
-// A repository that is switched off while a cycle runs has no decision, and nobody waits for one.
+// If the repository is switched off while a cycle runs, there is no decision, and nobody waits for one.
 func TestSwitchedOffDuringACycle(t *testing.T) {
 	t.Parallel()
 	w := start(t, setup{reviewers: "codex"})
@@ -123,8 +123,8 @@ func TestDraftThatIsSkipped(t *testing.T) {
 	w.wants(pr, "PAUSED", 1, "action_required")
 }
 
-// A pull request that is closed during a cycle waits for nobody, and an answer changes nothing on
-// GitHub. It is asked about anew once it is open again.
+// If a pull request is closed during a cycle, nobody waits for the decision, and an answer changes
+// nothing on GitHub. The answer counts once the pull request is open again.
 func TestClosedDuringACycle(t *testing.T) {
 	t.Parallel()
 	for name, late := range map[string]bool{"answered in time": false, "answered late": true} {
@@ -142,7 +142,7 @@ func TestClosedDuringACycle(t *testing.T) {
 			if s := w.settled(pr); s.Rule != nil {
 				t.Errorf("%+v", s)
 			}
-			if late { // the time of the cycle is over, and nothing comes of it
+			if late { // the deadline passes, and nothing comes of it
 				time.Sleep(time.Until(w.session(pr).Cycle.Deadline) + time.Second)
 			}
 			w.GH.Calls.Reset()
@@ -178,7 +178,7 @@ func TestMergeGroupHasNoSession(t *testing.T) {
 		t.Errorf("the group's check is %s (%s)", c.Conclusion, c.Title)
 	}
 	if n := len(w.reviewers["codex"].got("review_request")); n != 1 {
-		t.Errorf("%d requests, want only that about the pull request", n)
+		t.Errorf("%d requests, want only the one about the pull request", n)
 	}
 }
 
@@ -214,7 +214,7 @@ func TestMergeGroupOfAPausedSession(t *testing.T) {
 	wants("success", "")
 }
 
-// Two pull requests with one head have one check, and each its own session: the pause of one holds up
+// Two pull requests with one head share a check, but each has its own session. The pause of one blocks
 // both until it ends.
 func TestSessionsOnOneHead(t *testing.T) {
 	t.Parallel()
@@ -233,14 +233,14 @@ func TestSessionsOnOneHead(t *testing.T) {
 	}
 	w.reviewers["codex"].says("approved", "Fine.")
 	w.speak(two, "gemini", pipeline.TriggerMilestone, "Done.")
-	w.wants(two, "RUNNING", 4, "action_required") // by the other one
+	w.wants(two, "RUNNING", 4, "action_required") // because of the other one
 	if s := w.state(one); s.Status != "PAUSED" {
 		t.Errorf("the answer about #2 ended the pause of #1: %+v", s)
 	}
 	if a, b := w.reviewers["codex"].about(one.Number), w.reviewers["codex"].about(two.Number); len(a) != 1 || len(b) != 1 || a[0].ID == b[0].ID || a[0].HeadSHA != b[0].HeadSHA {
 		t.Errorf("requests %+v and %+v", a, b)
 	}
-	two.Comment("carol", "/review resume") // which has nothing to resume there
+	two.Comment("carol", "/review resume") // there is nothing to resume
 	w.Idle()
 	w.wants(one, "PAUSED", 1, "action_required")
 	one.Comment("carol", "/review resume")

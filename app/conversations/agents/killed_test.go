@@ -10,8 +10,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// The App ends between the request and the answer, and starts again. Nobody is asked twice about one
-// head, and the cycle is decided once.
+// The App is restarted between the request and the answer. Nobody is asked twice about one head, and
+// the cycle is decided once.
 func TestRestartBetweenRequestAndAnswer(t *testing.T) {
 	t.Parallel()
 	w := start(t, setup{reviewers: "codex gemini"})
@@ -45,8 +45,8 @@ func TestRestartBetweenRequestAndAnswer(t *testing.T) {
 	}
 }
 
-// A server is killed while it asks, or while it publishes what it decided, and so releases nothing. The
-// next one asks with the same id, and decides once.
+// A server is killed while it asks reviewers or publishes its decision, so it releases nothing. The next
+// one asks with the same id, and decides once.
 func TestKilledInACycle(t *testing.T) {
 	t.Parallel()
 	const editComment = "PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}"
@@ -78,7 +78,7 @@ func TestKilledInACycle(t *testing.T) {
 			}
 			codex.says("concerns", "There is no salt.")
 			if at == nil {
-				// It dies before the first answer is whole.
+				// It dies before the first answer is complete.
 				asked, hold := make(chan struct{}, 10), make(chan struct{})
 				gemini.replies(func(q request) (int, string) {
 					if q.Type != "review_request" {

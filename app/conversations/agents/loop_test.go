@@ -24,8 +24,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/needs"
 )
 
-// The files with which the agent of TestLoop begins. It is paused because of the first one; the gate
-// finds something in the second one.
+// Files that the agent of TestLoop writes. Reviewers have concerns about the first one. The gate's finding
+// is in another file, apptest.Insecure.
 const (
 	sumByMD5 = `package store
 
@@ -59,8 +59,8 @@ func TestClient(t *testing.T) {
 `
 )
 
-// A coding agent works on a pull request until it can be merged, and two others review what it does.
-// It has the shell of docs/coding-agents.md, and one of the reviewers is the one of that page.
+// A coding agent works on a pull request until it can be merged, and two reviewers look at its work. The
+// agent runs report.sh of docs/coding-agents.md, and one of the reviewers is that page's reviewer.py.
 func TestLoop(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -118,7 +118,7 @@ func TestLoop(t *testing.T) {
 	w.wants(claude.pr, "RUNNING", 4, "success")
 	claude.mayMerge(true)
 
-	// The same event again starts nothing, also by a token of GitHub Actions.
+	// The same event again starts nothing, also with a token of GitHub Actions.
 	asked := len(w.reviewers["coverage"].got("review_request"))
 	claude.token = ""
 	claude.actions = w.actions(claude.ownToken())
@@ -129,7 +129,7 @@ func TestLoop(t *testing.T) {
 	claude.actions, claude.token = nil, "rg_wrong"
 	claude.reports("milestone", "sums-5", "More.", 2)
 
-	// crypto answered later each time, as the page's reviewer does.
+	// crypto always answers later, as the page's reviewer does.
 	if line := `reviewgate_api_requests_total{route="POST /api/v1/results/{id}",status="202"} 3`; !strings.Contains(w.metrics(), line) {
 		t.Errorf("the metrics have no line %s", line)
 	}
@@ -168,19 +168,19 @@ func program(t *testing.T, name string) string {
 	return path
 }
 
-// bare is the environment of programs: without proxies, and without a user's configuration of git.
+// bare returns an environment for programs, without proxies and without the user's git config.
 func bare(more ...string) []string {
 	return append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_TERMINAL_PROMPT=0",
 	}, more...)
 }
 
-// gitURL is the address below which the stand-in's repositories are fetched.
+// gitURL returns the base URL of the stand-in's git repositories.
 func (w *world) gitURL() string {
 	return strings.Replace(w.GH.URL, "://", "://x-access-token:"+w.GH.Token("acme")+"@", 1)
 }
 
-// serveByPython starts the reviewer of the page, and returns what kills it.
+// serveByPython starts the reviewer of the page, and returns a function that kills it.
 func (w *world) serveByPython(path, addr string) (kill func()) {
 	w.Helper()
 	_, port, err := net.SplitHostPort(addr)
@@ -234,10 +234,10 @@ func (w *world) metrics() string {
 	return string(text)
 }
 
-// exported matches a function that others can call.
+// exported matches an exported function.
 var exported = regexp.MustCompile(`(?m)^func ([A-Z]\w*)`)
 
-// coverage is a reviewer that looks whether a test calls each function of the changed files.
+// coverage answers for a reviewer that checks whether a test calls each function of the changed files.
 func (w *world) coverage(q request) string {
 	if q.Type != "review_request" {
 		return ""
@@ -282,7 +282,7 @@ func (w *world) coverage(q request) string {
 }
 
 // coder is a coding agent that follows a script and asks no model. It commits with git, and reports
-// with the shell of the page.
+// with a shell script of the page.
 type coder struct {
 	w            *world
 	name, script string
@@ -370,8 +370,8 @@ func (c *coder) push() {
 	c.w.Repo.PushGit("alice", "sums", c.dir, "HEAD")
 }
 
-// reports reports an event by the shell of the page, and fails unless it exits with the code and
-// prints these texts. It returns what it prints.
+// reports reports an event with the shell script, and fails unless the script exits with the code and
+// prints these texts. It returns what the script prints.
 func (c *coder) reports(kind, id, summary string, code int, texts ...string) string {
 	c.w.Helper()
 	c.w.Logf("%s reports %s %s: %s", c.name, kind, id, summary)
@@ -428,7 +428,7 @@ func (c *coder) settle() {
 			case r[2] == "No test calls Sum.":
 				c.write(strings.TrimSuffix(p[1], ".go")+"_test.go", testOfSum)
 			default:
-				c.w.Errorf("the agent knows no answer to %q", r[0])
+				c.w.Errorf("the agent does not know what to do about %q", r[0])
 			}
 		}
 	}
@@ -437,15 +437,15 @@ func (c *coder) settle() {
 	}
 }
 
-// place matches a finding as the shell prints it.
+// place matches a finding as the shell script prints it.
 var place = regexp.MustCompile(`(?m)^(store/client\.go):(\d+): major: `)
 
-// fix corrects the finding that the shell has printed.
+// fix corrects the finding that the shell script has printed.
 func (c *coder) fix(printed string) {
 	c.w.Helper()
 	m := place.FindStringSubmatch(printed)
 	if m == nil {
-		c.w.Fatal("the agent was told of no finding")
+		c.w.Fatal("the script printed no finding")
 	}
 	line, err := strconv.Atoi(m[2])
 	if err != nil {
@@ -454,7 +454,7 @@ func (c *coder) fix(printed string) {
 	c.replace(m[1], line, "InsecureSkipVerify: true", "MinVersion: tls.VersionTLS13")
 }
 
-// mayMerge fails unless the protection of the base branch lets the pull request be merged, or not.
+// mayMerge fails unless the base branch's protection allows or forbids the merge, as wanted.
 func (c *coder) mayMerge(want bool) {
 	c.w.Helper()
 	ok, why := c.pr.Mergeable()
@@ -464,13 +464,13 @@ func (c *coder) mayMerge(want bool) {
 	}
 }
 
-// actions are the variables by which a step of GitHub Actions gets tokens. The tokens are the given
-// one, because the App knows no issuer here.
+// actions returns the variables with which a step of GitHub Actions gets tokens. Each request gets the
+// given token, because the App has no issuer here.
 func (w *world) actions(token string) []string {
 	w.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer of the runner" || r.URL.Query().Get("audience") != "http://"+w.App.Addr() || r.URL.Query().Get("api-version") != "2.0" {
-			w.Errorf("asked for a token by %s", r.URL)
+			w.Errorf("asked for a token with %s", r.URL)
 		}
 		fmt.Fprintf(rw, `{"count": 1, "value": %q}`, token)
 	}))

@@ -92,8 +92,8 @@ func (i *issuer) workflow(w *world, pr *ghtest.PullRequest, change map[string]an
 	return oidctest.SignIDToken(keys()[key], kid, oidc.RS256, string(text))
 }
 
-// A workflow that runs on a pull request speaks for it, with its path as the agent's name. No other
-// token of GitHub Actions does.
+// A workflow that runs on a pull request can report about it, with the workflow's path as the agent's
+// name. No other token of GitHub Actions can.
 func TestWorkflowSpeaks(t *testing.T) {
 	t.Parallel()
 	i, stranger := newIssuer(t), newIssuer(t)
@@ -131,13 +131,13 @@ func TestWorkflowSpeaks(t *testing.T) {
 		"no workflow":           {map[string]any{"workflow_ref": nil}, http.StatusForbidden},
 		"an unknown pull":       {map[string]any{"ref": "refs/pull/4711/merge"}, http.StatusNotFound},
 		"a list with an agent":  {map[string]any{"aud": []string{"https://github.com/acme", "https://other.test"}}, http.StatusUnauthorized},
-		"repository_id is text": {map[string]any{"repository_id": "x"}, http.StatusForbidden},
+		"a wrong repository_id": {map[string]any{"repository_id": "x"}, http.StatusForbidden},
 	} {
 		if status, answer := w.call("POST", "/api/v1/events", i.workflow(w, pr, x.change), event("e-"+fmt.Sprint(len(name)), 0)); status != x.status {
 			t.Errorf("%s: %d %v, want %d", name, status, answer, x.status)
 		}
 	}
-	// The issuer may have a new key of this name, so the server looks, though not again and again.
+	// The issuer may have a new key with this name, so the server looks, but not every time.
 	if status, answer := w.call("POST", "/api/v1/events", i.workflow(w, pr, map[string]any{"key": "two"}), event("e-1", 0)); status != http.StatusUnauthorized && status != http.StatusServiceUnavailable {
 		t.Errorf("another key: %d %v", status, answer)
 	}
@@ -171,8 +171,8 @@ func TestWorkflowSpeaks(t *testing.T) {
 	}
 }
 
-// GitHub changes its keys. The new one is read when a token names it, though not at once for each such
-// token, and the old one counts no more after that.
+// GitHub changes its keys. The server reads the new key when a token names it, but not at once for each
+// such token. After that the old key no longer counts.
 func TestKeysOfWorkflowsRotate(t *testing.T) {
 	t.Parallel()
 	i := newIssuer(t)
@@ -189,7 +189,7 @@ func TestKeysOfWorkflowsRotate(t *testing.T) {
 	if status := read("two"); status != http.StatusServiceUnavailable {
 		t.Errorf("the second key just after the keys were read: %d", status)
 	}
-	for begun := time.Now(); read("two") != http.StatusOK; time.Sleep(500 * time.Millisecond) { // a stranger may ask 60 times a minute
+	for begun := time.Now(); read("two") != http.StatusOK; time.Sleep(500 * time.Millisecond) { // without a valid token, 60 requests a minute are allowed
 		if time.Since(begun) > apptest.Patience {
 			t.Fatal("the second key never counts")
 		}
@@ -199,7 +199,7 @@ func TestKeysOfWorkflowsRotate(t *testing.T) {
 	}
 }
 
-// A server without an issuer takes no token of GitHub Actions.
+// A server without an issuer accepts no token of GitHub Actions.
 func TestNoIssuerNoWorkflow(t *testing.T) {
 	t.Parallel()
 	i := newIssuer(t)

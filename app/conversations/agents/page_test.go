@@ -38,7 +38,7 @@ func pageBetween(t *testing.T, from, to string) string {
 	return text
 }
 
-// The page shows a request with all its fields, and none else.
+// The page shows a request with all its fields and no others.
 func TestPageShowsARequest(t *testing.T) {
 	t.Parallel()
 	var shown map[string]any
@@ -77,7 +77,7 @@ func fields(o map[string]any) (list []string) {
 	return list
 }
 
-// The dispatch of the page starts a cycle.
+// The page's dispatch starts a cycle.
 func TestPageShowsADispatch(t *testing.T) {
 	t.Parallel()
 	var d struct {
@@ -100,7 +100,7 @@ func TestPageShowsADispatch(t *testing.T) {
 	}
 }
 
-// The ten lines of shell wait for the verdict, print it, and say by their exit code whether to go on.
+// The ten lines of shell wait for the verdict and print it. The exit code says whether to go on.
 func TestPageInTenLines(t *testing.T) {
 	t.Parallel()
 	if n := strings.Count(pageBetween(t, " ask.sh\n", "```\n"), "\n"); n > 10 {
@@ -124,7 +124,7 @@ func TestPageInTenLines(t *testing.T) {
 	claude.reports("milestone", "m-3", "More.", 2)
 }
 
-// The reviewer of the page answers signed requests alone, and sends an answer again that was not taken.
+// The page's reviewer answers only signed requests, and sends an answer again if it was not accepted.
 func TestPageReviewer(t *testing.T) {
 	t.Parallel()
 	w := start(t, setup{})
@@ -145,7 +145,7 @@ func TestPageReviewer(t *testing.T) {
 		case code := <-status:
 			rw.WriteHeader(code)
 		default:
-			t.Error("an answer that was taken came again")
+			t.Error("an answer that was accepted came again")
 		}
 		answers <- body
 	}))

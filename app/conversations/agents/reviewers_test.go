@@ -10,8 +10,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// What a remote reviewer finds counts as a warning without proof, and in full if the server trusts the
-// reviewer. The session is decided by the verdict either way.
+// A remote reviewer's finding without proof counts as a warning, or in full if the server trusts the
+// reviewer. Either way the verdict decides the session.
 func TestTrust(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -42,7 +42,7 @@ func TestTrust(t *testing.T) {
 				}
 				return
 			}
-			// What blocks does not stop blocking because a push comes and nobody asks again.
+			// A finding still blocks after a push about which nobody asks the reviewer.
 			pr.Push(ghtest.Files{"store/Other.go": "package store\n"}, "chore: another file")
 			w.wants(pr, "RUNNING", 3, "action_required")
 			if !strings.Contains(w.Comment(pr).Body, "was not asked about this head") {
@@ -56,7 +56,7 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// A reviewer outside of sessions is asked about each head, without an event, and is no session.
+// A reviewer outside of sessions is asked about each head without an event, and starts no session.
 func TestReviewerOfEachHead(t *testing.T) {
 	t.Parallel()
 	own := serve(t, "lint")
@@ -121,8 +121,8 @@ func TestNoReviewerNoCycle(t *testing.T) {
 	}
 }
 
-// A person's /review is a cycle of its own, in one review, without an agent that speaks, and there is no
-// fallback after it.
+// A person's /review starts a cycle of its own, although no agent has reported an event. No fallback
+// follows it.
 func TestReviewByAPerson(t *testing.T) {
 	t.Parallel()
 	w := start(t, setup{reviewers: "codex", sessions: `{"fallback": 1}`, minute: 100 * time.Millisecond})
@@ -137,8 +137,8 @@ func TestReviewByAPerson(t *testing.T) {
 	}
 }
 
-// A dispatch starts a cycle, as the API does. Any other dispatch, and one that is malformed, changes
-// nothing.
+// A repository dispatch with an event starts a cycle, as the API does. Other and malformed dispatches
+// change nothing.
 func TestRepositoryDispatch(t *testing.T) {
 	t.Parallel()
 	w := start(t, setup{reviewers: "codex"})

@@ -10,7 +10,7 @@ import (
 
 const major = `{"severity": "high", "description": "The hash has no salt.", "file": "store/Salt.go", "line": 4}`
 
-// Each rule, through real requests to two remote reviewers.
+// Each rule decides from the answers of two remote reviewers to real requests.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	w := start(t, setup{reviewers: "codex gemini", sessions: `{"deadline": 2}`, minute: 1e9})

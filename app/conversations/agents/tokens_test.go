@@ -10,7 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// A token speaks for one repository and one agent, as long as it is valid.
+// A token works for one repository and one agent, as long as it is valid.
 func TestTokensOfAgents(t *testing.T) {
 	t.Parallel()
 	w := start(t, setup{reviewers: "codex"}, joinIn(time.Hour))
@@ -20,7 +20,7 @@ func TestTokensOfAgents(t *testing.T) {
 	bank.Commit("main", ghtest.Files{"README.md": "# bank\n"}, "start")
 	bank.Grant("alice", "write")
 	its := bank.OpenPR(ghtest.PR{Head: "change", Files: ghtest.Files{"a.go": "package a\n"}})
-	for its.Number <= closed.Number { // so that it has no number of a pull request of acme/shop
+	for its.Number <= closed.Number { // so that acme/shop has no pull request with its number
 		its = bank.OpenPR(ghtest.PR{Head: fmt.Sprintf("change-%d", its.Number), Files: ghtest.Files{"a.go": fmt.Sprintf("package a%d\n", its.Number)}})
 	}
 	off := w.GH.Repo("acme/off")

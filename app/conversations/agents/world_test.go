@@ -38,10 +38,10 @@ const secret = "a secret of reviewers"
 type world struct {
 	*apptest.World
 	reviewers map[string]*reviewer
-	spoken    int // events without an id of their own
+	spoken    int // events so far, for their ids
 }
 
-// reviewer is a remote reviewer: a real server that notes what it is asked.
+// reviewer is a remote reviewer: a real server that records its requests.
 type reviewer struct {
 	name string
 	t    *testing.T
@@ -52,7 +52,7 @@ type reviewer struct {
 	// reply answers a request. Without it, the answer comes later.
 	reply func(request) (status int, body string)
 	key   string        // signs the requests
-	asked chan struct{} // gets one for each request
+	asked chan struct{} // gets a value for each request
 }
 
 // request is a request as a reviewer gets it.
@@ -82,7 +82,7 @@ type request struct {
 	body []byte // as it came
 }
 
-// setup is what a test wants of the world.
+// setup is what a test needs of the world.
 type setup struct {
 	reviewers string // names of remote reviewers of sessions
 	agents    string // more items of the server's agents, each with a comma in front
@@ -146,7 +146,7 @@ func serve(t *testing.T, name string) *reviewer {
 			err = json.Unmarshal(body, &q)
 		}
 		if err != nil || q.ID != hr.Header.Get(outbound.RequestIDHeader) {
-			t.Errorf("%s got a request that is not in order: %v", name, err)
+			t.Errorf("%s got an invalid request: %v", name, err)
 			w.WriteHeader(http.StatusBadRequest)
 			return
 		}
@@ -201,14 +201,14 @@ func (r *reviewer) about(number int) []request {
 	return slices.DeleteFunc(r.got("review_request"), func(q request) bool { return q.Number != number })
 }
 
-// signsWith changes the secret by which the reviewer knows its requests.
+// signsWith changes the secret with which the reviewer verifies requests.
 func (r *reviewer) signsWith(key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.key = key
 }
 
-// result is a review result. Each issue is as JSON.
+// result returns a review result. Each issue is JSON.
 func result(reviewer, verdict, summary string, issues ...string) string {
 	text, err := json.Marshal(summary)
 	if err != nil {
@@ -218,7 +218,7 @@ func result(reviewer, verdict, summary string, issues ...string) string {
 		reviewer, time.Now().UTC().Format(time.RFC3339), verdict, text, strings.Join(issues, ", "))
 }
 
-// waitFor waits until a reviewer has got so many requests for reviews, and returns the last one.
+// waitFor waits until a reviewer has got n requests for reviews, and returns the nth.
 func (w *world) waitFor(name string, n int) request {
 	w.Helper()
 	r := w.reviewers[name]
@@ -243,7 +243,7 @@ func (w *world) change(name string) *ghtest.PullRequest {
 	return pr
 }
 
-// target is the pull request in the App's terms.
+// target returns the pull request in the App's terms.
 func (w *world) target(pr *ghtest.PullRequest) ports.Target {
 	w.Helper()
 	state, err := w.App.Inside().Store.Target(w.Context(), w.Key(pr))
@@ -253,7 +253,7 @@ func (w *world) target(pr *ghtest.PullRequest) ports.Target {
 	return state.Target
 }
 
-// speak has an agent say something about a pull request.
+// speak has an agent report an event about a pull request.
 func (w *world) speak(pr *ghtest.PullRequest, agent string, kind pipeline.SessionTrigger, summary string) {
 	w.Helper()
 	w.spoken++
@@ -263,7 +263,7 @@ func (w *world) speak(pr *ghtest.PullRequest, agent string, kind pipeline.Sessio
 	}
 }
 
-// state is the state of a pull request.
+// state returns the state of a pull request.
 func (w *world) state(pr *ghtest.PullRequest) sessions.State {
 	w.Helper()
 	s, err := w.App.Inside().Service.Sessions.State(w.Context(), ports.Target{Kind: ports.TargetPull, RepoID: w.target(pr).RepoID, Number: pr.Number})
@@ -279,7 +279,7 @@ func (w *world) settled(pr *ghtest.PullRequest) sessions.State {
 	return w.until(pr, "settled", func(s *sessions.State) bool { return s.Settled })
 }
 
-// until waits for a state.
+// until waits for a state of which f returns true.
 func (w *world) until(pr *ghtest.PullRequest, what string, f func(*sessions.State) bool) sessions.State {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), apptest.Patience)
@@ -316,8 +316,8 @@ func (w *world) wants(pr *ghtest.PullRequest, status string, rule int, conclusio
 	return s
 }
 
-// answer posts an answer to a request, with its token or, if signed is set, with a signature at that
-// time. It returns the status and the body.
+// answer posts an answer to a request, with the request's token unless change replaces it. It returns the
+// status and the body.
 func (w *world) answer(q request, body string, change func(*http.Request)) (int, string) {
 	w.Helper()
 	u, err := url.Parse(q.ResultsURL)
@@ -355,7 +355,7 @@ func signed(body string, at time.Time) func(*http.Request) {
 	}
 }
 
-// token makes an API token of an agent for the repository, valid for an hour unless that is changed.
+// token makes an API token of an agent for the repository, valid for an hour unless change says otherwise.
 func (w *world) token(agent string, change ...func(*ports.APIToken)) (token string, id int64) {
 	w.Helper()
 	token, hash := api.NewToken()
@@ -370,7 +370,7 @@ func (w *world) token(agent string, change ...func(*ports.APIToken)) (token stri
 	return token, id
 }
 
-// repository is a repository in the App's terms.
+// repository returns a repository in the App's terms.
 func (w *world) repository(r *ghtest.Repo) ports.Target {
 	owner, name, _ := strings.Cut(r.FullName(), "/")
 	return ports.Target{Kind: ports.TargetPull, Installation: w.GH.InstallationID(owner), RepoID: r.ID(), Owner: owner, Name: name}
@@ -403,7 +403,7 @@ func (w *world) call(method, path, token string, body any) (int, map[string]any)
 	return resp.StatusCode, answer
 }
 
-// session is the stored row of a session.
+// session returns the stored row of a session.
 func (w *world) session(pr *ghtest.PullRequest) ports.SessionRow {
 	w.Helper()
 	row, err := w.App.Inside().Store.Session(w.Context(), w.Key(pr))
@@ -413,7 +413,7 @@ func (w *world) session(pr *ghtest.PullRequest) ports.SessionRow {
 	return row
 }
 
-// joinIn sets how long events wait for others.
+// joinIn sets how long an event waits for others to join it.
 func joinIn(d time.Duration) func(*apptest.World) { return func(w *apptest.World) { w.Join = d } }
 
 // secretOf gives the server the secret of another reviewer.
