@@ -57,7 +57,7 @@ func (p *pull) judge(late func() int) []fault {
 	for _, g := range p.groups {
 		j.finished(g.HeadSHA, g.CheckRuns())
 		if !g.destroyed {
-			j.answer(g.HeadSHA, g.CheckRuns(), conclusion(g.insecure), false)
+			j.answer(g.HeadSHA, g.CheckRuns(), conclusion(g.insecure), p.agents != nil)
 		}
 	}
 	for _, c := range p.commands {

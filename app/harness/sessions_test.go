@@ -534,6 +534,13 @@ func (j *sessionJudge) end(p *pull, h *history) {
 	if got != want && !(want == conclusion(false) && got == "neutral") {
 		j.fault("the check is %s (%s), and the session %s by rule %d, want %s", got, runs[len(runs)-1].Title, st.Status(), st.Rule, want)
 	}
+	for _, g := range p.groups {
+		if all := g.CheckRuns(); !g.destroyed && len(all) > 0 {
+			if newest := all[len(all)-1]; newest.Conclusion != conclusion(g.insecure || st.Paused()) {
+				j.fault("the check of the merge group on %.7s is %s (%s), and the session %s", g.HeadSHA, newest.Conclusion, newest.Title, st.Status())
+			}
+		}
+	}
 	status, body := j.w.agents.state(p)
 	var said struct {
 		Status  string
