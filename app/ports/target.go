@@ -127,7 +127,8 @@ type Targets interface {
 	// events matter to the target.
 	SetHead(ctx context.Context, key, headSHA string) error
 	SetReadsLabels(ctx context.Context, key string, reads pipeline.LabelsRead) error
-	// SetClosed records that a read showed the target closed, and adds to its log how it ended.
+	// SetClosed records that a read showed the target closed, unless an event says that it was opened
+	// again since. It adds to the log of the target how it ended.
 	SetClosed(ctx context.Context, c Close) error
 	// SetResult stores why the target's newest generation has no answer, and clears the mark
 	// of SetOverdue. Finish without gaveUp clears the result.

@@ -156,8 +156,21 @@ func (s intake) acceptReview(ctx context.Context, t tx, d acceptance, ask ports.
 // repository's issues up to date.
 func (s intake) acceptClose(ctx context.Context, t tx, d acceptance, ask ports.Close) (asked bool, err error) {
 	d.Key = ask.Target.Key()
-	if d.Closed, err = s.closeTarget(ctx, t, ask.Target, ask.Merged); err != nil || !d.Closed {
-		return false, err
+	var head string
+	err = t.row(ctx, `SELECT head_sha FROM targets WHERE key = ?`+t.lock(), d.Key).Scan(&head)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err == nil {
+		d.Closed, err = s.closeTarget(ctx, t, ask)
+	}
+	if err != nil {
+		return false, fmt.Errorf("close the target: %w", err)
+	}
+	if d.Closed {
+		if err := s.askOthers(ctx, t, ask.Target.RepoID, head, d.Key); err != nil {
+			return false, err
+		}
 	}
 	if err := learn(ctx, t, ask.Target, s.ended(ask)); err != nil || !ask.Merged {
 		return true, err
@@ -166,21 +179,17 @@ func (s intake) acceptClose(ctx context.Context, t tx, d acceptance, ask ports.C
 	return true, err
 }
 
-func (s intake) closeTarget(ctx context.Context, t tx, g ports.Target, merged bool) (known bool, err error) {
-	var head string
-	err = t.row(ctx, `UPDATE targets SET closed = 1, merged = ?, closed_at = CASE WHEN closed = 1 THEN closed_at ELSE ? END WHERE key = ? RETURNING head_sha`, number(merged), s.now(), g.Key()).Scan(&head)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
+// closeTarget marks a known target as closed. It changes nothing, and returns false, if the target was
+// opened again since: a delivery may come late. Nobody opens a merged pull request again. The caller has
+// locked the target.
+func (s *core) closeTarget(ctx context.Context, t tx, c ports.Close) (closed bool, err error) {
+	last := c.Merged || c.At.IsZero()
+	n, err := t.exec(ctx, `UPDATE targets SET closed = 1, merged = ?, closed_at = CASE WHEN closed = 1 THEN closed_at ELSE ? END
+		WHERE key = ? AND (? = 1 OR head_at <= ?)`, number(c.Merged), s.now(), c.Target.Key(), number(last), micros(c.At))
+	if err == nil && c.Merged {
+		err = s.countMerged(ctx, t, c.Target.Key())
 	}
-	if err != nil {
-		return false, fmt.Errorf("close the target: %w", err)
-	}
-	if merged {
-		if err := s.countMerged(ctx, t, g.Key()); err != nil {
-			return true, err
-		}
-	}
-	return true, s.askOthers(ctx, t, g.RepoID, head, g.Key())
+	return n > 0, err
 }
 
 // acceptCommand stores a command and its job, unless the comment's command is

@@ -300,12 +300,7 @@ func (s targets) SetReadsLabels(ctx context.Context, key string, reads pipeline.
 func (s targets) SetClosed(ctx context.Context, c ports.Close) error {
 	key := c.Target.Key()
 	return s.leave(ctx, "note that the target is closed", key, func(ctx context.Context, t tx) error {
-		err := must(t.exec(ctx, `
-			UPDATE targets SET closed = 1, merged = ?, closed_at = CASE WHEN closed = 1 THEN closed_at ELSE ? END WHERE key = ?`, number(c.Merged), s.now(), key))
-		if err == nil && c.Merged {
-			err = s.countMerged(ctx, t, key)
-		}
-		if err != nil {
+		if _, err := s.closeTarget(ctx, t, c); err != nil {
 			return err
 		}
 		return learn(ctx, t, c.Target, s.ended(c))

@@ -88,6 +88,30 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("after reads (-want +got):\n%s", diff)
 		}
 	},
+	"a close that comes late does not close what was opened again": func(t *testing.T, f *fixture) {
+		g := pull(1, "aaa")
+		closed, reopened := f.clock.Now().Add(time.Second), f.clock.Now().Add(2*time.Second)
+		f.accept(t, asking("opened", ports.ReviewAsk{Target: g, Reason: "opened", At: f.clock.Now()}))
+		f.accept(t, asking("reopened", ports.ReviewAsk{Target: g, Reason: "reopened", At: reopened, ReopenedAt: reopened}))
+		late := ports.Close{Target: g, At: closed}
+		if acc := f.accept(t, asking("closed", late)); acc.Closed {
+			t.Errorf("the outcome is %+v", acc)
+		}
+		if err := f.SetClosed(f.ctx, late); err != nil {
+			t.Fatal(err)
+		}
+		if st := f.state(t, g.Key()); st.Closed {
+			t.Errorf("the target is %+v", st)
+		}
+		wantEvents(t, f, g.Key(), fmt.Sprint("reopened ", reopened.Unix()), fmt.Sprint("closed ", closed.Unix()))
+		late.Merged = true // which is the last event of all
+		if acc := f.accept(t, asking("merged", late)); !acc.Closed {
+			t.Errorf("the outcome is %+v", acc)
+		}
+		if st := f.state(t, g.Key()); !st.Closed {
+			t.Errorf("the target is %+v", st)
+		}
+	},
 	"keeps names that changed": func(t *testing.T, f *fixture) {
 		f.accept(t, push("1", pull(1, "aaa")))
 		moved := pull(1, "aaa")
