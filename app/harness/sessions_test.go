@@ -485,7 +485,7 @@ func (j *sessionJudge) cycles(p *pull, h *history, decided map[int]bool) {
 		c := h.begun[n]
 		fallback := c != nil && c.Fallback() || c == nil && heard[n] == 0
 		if !fallback {
-			if heard[n] == 0 {
+			if heard[n] == 0 && !(j.mayStall(p) && h.takenOver(c)) {
 				j.fault("cycle %d began by %v without an event", n, c.Triggers)
 			}
 			continue
@@ -498,6 +498,11 @@ func (j *sessionJudge) cycles(p *pull, h *history, decided map[int]bool) {
 			j.fault("cycles %d and %d are fallbacks, and no event came between them", n-1, n)
 		}
 	}
+}
+
+// takenOver reports whether a later cycle has taken over the events of one that stalled.
+func (h *history) takenOver(c *pipeline.SessionCycle) bool {
+	return c != nil && !slices.ContainsFunc(c.Events, func(event string) bool { return h.events[event] <= c.Number })
 }
 
 // end compares the state of the session with the newest answers, the check and the API.
