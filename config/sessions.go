@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"code.dny.dev/ssrf"
+
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 )
 
@@ -187,6 +189,9 @@ func (c *valueChecks) checkReceiver(n *jsontree.Node) {
 	}
 }
 
+// special knows the addresses that are not public, as the client that calls receivers does.
+var special = ssrf.New()
+
 // mayCall reports whether the address in a URL may be called. Private addresses, and all addresses that
 // are called over http, must be in allowed. A URL with a name may be called: its address is known only
 // at the call.
@@ -196,7 +201,7 @@ func mayCall(u *url.URL, allowed []netip.Prefix) bool {
 		return true
 	}
 	ip = ip.Unmap()
-	if u.Scheme == "https" && ip.IsGlobalUnicast() && !ip.IsPrivate() {
+	if u.Scheme == "https" && special.SafeAddr(ip) == nil {
 		return true
 	}
 	return slices.ContainsFunc(allowed, func(p netip.Prefix) bool { return p.Contains(ip) })

@@ -91,11 +91,13 @@ func TestProblemsOfReceivers(t *testing.T) {
 		want []string
 	}{
 		{url("https://reviewer.example.com:8443/r?v=1"), nil},
-		{`{"url": "https://[2001:db8::1]/", "secret_env": "_A1"}`, nil},
+		{`{"url": "https://[2606:4700::1111]/", "secret_env": "_A1"}`, nil},
 		{`{"url": "https://[::1]/", "secret_env": "S", "allow_private": ["::1"]}`, nil},
 		{`{"url": "http://203.0.113.7/", "secret_env": "S", "allow_private": ["203.0.113.7"]}`, nil},
 		{`{"url": "http://reviewer/", "secret_env": "S", "allow_private": ["10.0.0.0/8"]}`, nil},
 		{`{"url": "http://203.0.113.7/", "secret_env": "S", "allow_private": ["10.0.0.0/8"]}`, []string{outside}},
+		{`{"url": "https://100.64.0.1/", "secret_env": "S"}`, []string{outside}},
+		{`{"url": "https://[2001:db8::1]/", "secret_env": "S"}`, []string{outside}},
 		{url("https://10.1.2.3/"), []string{outside}},
 		{url("https://[::ffff:10.1.2.3]/"), []string{outside}},
 		{url("https://[fe80::1]/"), []string{outside}},

@@ -202,7 +202,8 @@ type Sessions interface {
 	AskReviewers(ctx context.Context, l Lease, cycle int, headSHA string, deadline time.Time, requests []SessionRequest) ([]SessionRequest, error)
 	// StallCycle marks the running cycle of a target as stalled, if there is one.
 	StallCycle(ctx context.Context, l Lease) error
-	// Requests returns a target's requests for reviews, newest first, at most limit.
+	// Requests returns a target's requests for reviews, newest first, at most limit, without their
+	// bodies.
 	Requests(ctx context.Context, key string, limit int) ([]SessionRequest, error)
 	// Request returns a request, or ErrNotFound.
 	Request(ctx context.Context, id string) (SessionRequest, error)

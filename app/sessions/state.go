@@ -54,10 +54,11 @@ const MaxFindings = 100
 
 // Cycle is the newest cycle of a session.
 type Cycle struct {
-	Number   int        `json:"number"`
-	State    string     `json:"state"` // gathering, running, stalled, decided or ended
-	Triggers []string   `json:"triggers"`
-	Events   []string   `json:"events"` // as agent/id
+	Number   int      `json:"number"`
+	State    string   `json:"state"` // gathering, running, stalled, decided or ended
+	Triggers []string `json:"triggers"`
+	Events   []string `json:"events"` // as agent/id
+	// Deadline is the last deadline of those who have not answered; null if all have.
 	Deadline *time.Time `json:"deadline"`
 }
 
@@ -187,9 +188,6 @@ func (s *State) ofSession(row *ports.SessionRow) {
 			s.Cycle.State = CycleStalled
 		} else if row.Running {
 			s.Cycle.State = CycleRunning
-			if !c.Deadline.IsZero() {
-				s.Cycle.Deadline = &c.Deadline
-			}
 		}
 	}
 }
@@ -258,7 +256,7 @@ func (s *State) ofReview(r *ports.StoredReview) {
 
 // live replaces what the newest review knew of remote reviewers by what they have answered since.
 func (k *Keeper) live(ctx context.Context, s *State, row *ports.SessionRow, key string) error {
-	if !row.Running || row.HeadSHA == "" {
+	if !row.UnderReview() || row.HeadSHA == "" {
 		return nil
 	}
 	all, err := k.Sessions.Requests(ctx, key, maxRequests)
@@ -271,6 +269,9 @@ func (k *Keeper) live(ctx context.Context, s *State, row *ports.SessionRow, key 
 			continue
 		}
 		a := asked(q)
+		if a.State == pipeline.AskedWaiting && (s.Cycle.Deadline == nil || a.Deadline.After(*s.Cycle.Deadline)) {
+			s.Cycle.Deadline = &a.Deadline
+		}
 		x := Reviewer{Reviewer: a.Reviewer, State: string(a.State), Late: a.Late, Note: a.Note}
 		if a.Answer != nil {
 			x.Verdict, x.Summary, x.Issues = string(a.Answer.Verdict), a.Answer.Summary, len(a.Answer.Issues)

@@ -14,8 +14,14 @@ import (
 
 const requestColumns = `id, kind, target_key, cycle, head_sha, agent, body, verdict, asked_at, deadline, state`
 
-// selectRequests reads requests.
-const selectRequests = `SELECT id, kind, target_key, cycle, head_sha, agent, body, verdict = 1, asked_at, deadline, state, note, answer, digest, late = 1, outdated = 1 FROM session_requests `
+// selectRequests reads requests. listRequests reads them without their bodies, which may be large.
+const (
+	selectRequests = selectUntilBody + `body` + selectAfterBody
+	listRequests   = selectUntilBody + `NULL` + selectAfterBody
+
+	selectUntilBody = `SELECT id, kind, target_key, cycle, head_sha, agent, `
+	selectAfterBody = `, verdict = 1, asked_at, deadline, state, note, answer, digest, late = 1, outdated = 1 FROM session_requests `
+)
 
 func scanRequest(row scanner) (q ports.SessionRequest, err error) {
 	var asked, deadline int64
@@ -125,7 +131,7 @@ func (s sessions) AskReviewers(ctx context.Context, l ports.Lease, cycle int, he
 		if cycle == 0 && r.HeadSHA == headSHA {
 			listed = r.Cycle.Number
 		}
-		all, err = list(ctx, t, scanRequest, selectRequests+`WHERE target_key = ? AND head_sha = ? AND kind = ? AND cycle IN (?, 0) ORDER BY cycle, agent, id`,
+		all, err = list(ctx, t, scanRequest, listRequests+`WHERE target_key = ? AND head_sha = ? AND kind = ? AND cycle IN (?, 0) ORDER BY cycle, agent, id`,
 			l.Key, headSHA, string(ports.RequestReview), listed)
 		return wrap(err, "list the requests to reviewers of %s", l.Key)
 	})
@@ -196,7 +202,7 @@ func failOverdue(ctx context.Context, t tx, r *sessionRow, headSHA string, now t
 // Requests implements ports.Sessions.
 func (s sessions) Requests(ctx context.Context, key string, limit int) ([]ports.SessionRequest, error) {
 	return listNow(ctx, s.db, "list the requests to reviewers of "+key, scanRequest,
-		selectRequests+`WHERE target_key = ? AND kind = ? ORDER BY asked_at DESC, cycle DESC, agent, id LIMIT ?`, key, string(ports.RequestReview), limit)
+		listRequests+`WHERE target_key = ? AND kind = ? ORDER BY asked_at DESC, cycle DESC, agent, id LIMIT ?`, key, string(ports.RequestReview), limit)
 }
 
 // Request implements ports.Sessions.
