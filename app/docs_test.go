@@ -225,7 +225,7 @@ func TestReadmeLinksToEachPage(t *testing.T) {
 }
 
 // Each package that docs/design.md lists exists, and is listed once.
-func TestDesignListsPackagesThatExist(t *testing.T) {
+func TestDesignListsEachPackage(t *testing.T) {
 	t.Parallel()
 	_, design, _ := strings.Cut(pages(t)["docs/design.md"], "\n## Packages\n")
 	table, _, _ := strings.Cut(design, "\nImports go one way")
@@ -243,6 +243,36 @@ func TestDesignListsPackagesThatExist(t *testing.T) {
 	if len(listed) < 40 {
 		t.Errorf("%d packages were read", len(listed))
 	}
+	for _, dir := range packages(t) {
+		if !seen[dir] {
+			t.Errorf("docs/design.md does not list %s", dir)
+		}
+	}
+}
+
+// packages returns the folders of the packages that are part of the program, other than internal ones.
+func packages(t *testing.T) (dirs []string) {
+	t.Helper()
+	for _, root := range []string{"app", "cmd", "pipeline", "policies", "config"} {
+		err := filepath.WalkDir(filepath.Join("..", root), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !d.IsDir() {
+				return err
+			}
+			switch d.Name() {
+			case "internal", "testdata", "ghtest", "apptest", "conversations", "harness", "sample", "needs":
+				return filepath.SkipDir
+			}
+			files, err := filepath.Glob(filepath.Join(path, "*.go"))
+			if slices.ContainsFunc(files, func(file string) bool { return !strings.HasSuffix(file, "_test.go") }) {
+				dirs = append(dirs, filepath.ToSlash(strings.TrimPrefix(path, ".."+string(filepath.Separator))))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dirs
 }
 
 // The guide lists the commands in the same words as the help.
