@@ -2,10 +2,8 @@ package app_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -39,7 +37,7 @@ func (w *world) agentToken(agent string) (token string, id int64) {
 // call sends a request to the API.
 func (w *world) call(method, path, token, body string) (status int, answer string) {
 	w.Helper()
-	r, err := http.NewRequestWithContext(context.Background(), method, "http://"+w.App.Addr()+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(w.Context(), method, path, strings.NewReader(body))
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -47,16 +45,7 @@ func (w *world) call(method, path, token, body string) (status int, answer strin
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		w.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		w.Fatal(err)
-	}
-	return resp.StatusCode, string(text)
+	return w.Do(r)
 }
 
 func (w *world) stateOf(token string, number int, query string) (s sessions.State) {
@@ -130,7 +119,7 @@ func TestAPI(t *testing.T) {
 			t.Errorf("%s %s: status %d, want %d: %s", one.method, one.path, status, one.status, answer)
 		}
 	}
-	text := w.scrape()
+	text := w.Metrics()
 	for _, line := range []string{
 		`reviewgate_api_requests_total{route="POST /api/v1/events",status="202"} 2`, `reviewgate_api_requests_total{route="POST /api/v1/events",status="500"} 0`,
 		`reviewgate_api_requests_total{route="other",status="404"} 1`,

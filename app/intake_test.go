@@ -2,7 +2,6 @@ package app_test
 
 import (
 	"bytes"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -69,12 +68,7 @@ func TestMetrics(t *testing.T) {
 	w := start(t)
 	w.Open(map[string]string{"store/client.go": apptest.Insecure})
 	w.Idle()
-	resp, err := http.Get("http://" + w.App.Addr() + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, _ := io.ReadAll(resp.Body)
+	text := w.Metrics()
 	for _, want := range []string{
 		`reviewgate_deliveries_total{event="pull_request",outcome="accepted"} 1`,
 		`reviewgate_reviews_total{decision="needs_fixes"} 1`,
@@ -83,7 +77,7 @@ func TestMetrics(t *testing.T) {
 		`reviewgate_github_calls_total{route="POST /repos/{owner}/{repo}/check-runs",status="201"} 1`,
 		`reviewgate_queue_waiting 0`, `reviewgate_oldest_unanswered_seconds 0`,
 	} {
-		if !strings.Contains(string(text), want+"\n") {
+		if !strings.Contains(text, want+"\n") {
 			t.Errorf("metrics lack %s", want)
 		}
 	}

@@ -3,8 +3,6 @@ package app_test
 import (
 	"flag"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"regexp"
 	"slices"
@@ -18,21 +16,6 @@ import (
 )
 
 var update = flag.Bool("update", false, "write the table of metrics of docs/operations.md anew")
-
-// scrape reads /metrics.
-func (w *world) scrape() string {
-	w.Helper()
-	resp, err := http.Get("http://" + w.App.Addr() + "/metrics")
-	if err != nil {
-		w.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		w.Fatalf("/metrics: %s, %v", resp.Status, err)
-	}
-	return string(text)
-}
 
 var labelName = regexp.MustCompile(`[{,]([a-z_]+)="`)
 
@@ -88,8 +71,8 @@ func TestMetricsAreDocumented(t *testing.T) {
 	pr.Comment("alice", "/review")
 	w.App.Inside().Metrics.ModelUse(pipeline.ModelUse{Model: "big", Asked: 1, Input: 100, Output: 10})
 	w.App.Inside().Metrics.Answer("codex", "approved")
-	text := w.scrape()
-	for end := time.Now().Add(apptest.Patience); !strings.Contains(text, "reviewgate_github_refusals_total{"); text = w.scrape() {
+	text := w.Metrics()
+	for end := time.Now().Add(apptest.Patience); !strings.Contains(text, "reviewgate_github_refusals_total{"); text = w.Metrics() {
 		if time.Now().After(end) {
 			t.Fatal("a refusal by GitHub is not counted")
 		}

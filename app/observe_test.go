@@ -144,7 +144,7 @@ func TestLogHasNoWordsOfPeople(t *testing.T) {
 	talk(w)
 	w.Post("pull_request", []byte(`{"action": "opened", "number": "`+canary+`", "pull_request": {"body": "`+canary+`"}}`), nil)
 	w.Post("issue_comment", []byte(canary), nil)
-	metrics := w.scrape()
+	metrics := w.Metrics()
 	w.Stop()
 	for where, shown := range map[string]string{"the log": book.String(), "/metrics": metrics} {
 		for what, text := range map[string]string{

@@ -3,6 +3,7 @@ package apptest
 import (
 	"context"
 	"io"
+	"net/http"
 	"os"
 	"strings"
 	"sync"
@@ -274,6 +275,37 @@ func (w *World) Until(what string, f func() bool) {
 	if err := w.GH.WaitFor(ctx, f); err != nil {
 		w.Fatalf("wait until %s: %v", what, err)
 	}
+}
+
+// Do sends a request to the App, whose address takes the place of the request's own, and returns the status
+// and the body of the response.
+func (w *World) Do(r *http.Request) (status int, body string) {
+	w.Helper()
+	r.URL.Scheme, r.URL.Host = "http", w.App.Addr()
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // it was read
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return resp.StatusCode, string(text)
+}
+
+// Metrics returns the App's metrics.
+func (w *World) Metrics() string {
+	w.Helper()
+	r, err := http.NewRequestWithContext(w.Context(), http.MethodGet, "/metrics", http.NoBody)
+	if err != nil {
+		w.Fatal(err)
+	}
+	status, text := w.Do(r)
+	if status != http.StatusOK {
+		w.Fatalf("/metrics: %d %s", status, text)
+	}
+	return text
 }
 
 // Check returns the newest check run on the pull request's head. It must be completed.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -130,12 +129,12 @@ func TestLoop(t *testing.T) {
 	claude.reports("milestone", "sums-5", "More.", 2)
 
 	// crypto always answers later, as the page's reviewer does.
-	if line := `reviewgate_api_requests_total{route="POST /api/v1/results/{id}",status="202"} 3`; !strings.Contains(w.metrics(), line) {
+	if line := `reviewgate_api_requests_total{route="POST /api/v1/results/{id}",status="202"} 3`; !strings.Contains(w.Metrics(), line) {
 		t.Errorf("the metrics have no line %s", line)
 	}
 	for _, line := range []string{`reviewgate_session_cycles_total{rule="0"} 1`, `reviewgate_session_cycles_total{rule="4"} 2`,
 		`reviewgate_session_answers_total{agent="crypto",verdict="missing"} 1`, `reviewgate_session_answers_total{agent="coverage",verdict="approved"} 3`} {
-		if !strings.Contains(w.metrics(), line) {
+		if !strings.Contains(w.Metrics(), line) {
 			t.Errorf("the metrics have no line %s", line)
 		}
 	}
@@ -217,21 +216,6 @@ func (w *world) serveByPython(path, addr string) (kill func()) {
 			w.Fatalf("reviewer.py does not listen: %v", err)
 		}
 	}
-}
-
-// metrics reads the App's metrics.
-func (w *world) metrics() string {
-	w.Helper()
-	resp, err := http.Get("http://" + w.App.Addr() + "/metrics")
-	if err != nil {
-		w.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		w.Fatal(err)
-	}
-	return string(text)
 }
 
 // exported matches an exported function.

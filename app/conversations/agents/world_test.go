@@ -324,7 +324,7 @@ func (w *world) answer(q request, body string, change func(*http.Request)) (int,
 	if err != nil {
 		w.Fatal(err)
 	}
-	req, err := http.NewRequestWithContext(w.Context(), http.MethodPost, "http://"+w.App.Addr()+u.Path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(w.Context(), http.MethodPost, u.Path, strings.NewReader(body))
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -333,16 +333,7 @@ func (w *world) answer(q request, body string, change func(*http.Request)) (int,
 	if change != nil {
 		change(req)
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		w.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		w.Fatal(err)
-	}
-	return resp.StatusCode, string(text)
+	return w.Do(req)
 }
 
 // signed signs a body as a reviewer does.

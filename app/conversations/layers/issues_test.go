@@ -2,8 +2,6 @@ package layers
 
 import (
 	"encoding/json"
-	"io"
-	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -317,7 +315,7 @@ func TestIssuesPerDay(t *testing.T) {
 	if n := len(w.appIssues()); n != 1 {
 		t.Errorf("%d issues of 1 a day", n)
 	}
-	if !strings.Contains(w.metrics(), `reviewgate_issues_total{outcome="waiting"} 2`) {
+	if !strings.Contains(w.Metrics(), `reviewgate_issues_total{outcome="waiting"} 2`) {
 		t.Error("the metrics do not count the two waiting issues")
 	}
 	// Debt that is paid back meanwhile needs no issue.
@@ -406,7 +404,7 @@ func TestIssuesWithoutThePermission(t *testing.T) {
 	if c := w.Check(pr); c.Conclusion != "neutral" {
 		t.Errorf("the check is %s", c.Conclusion)
 	}
-	if !strings.Contains(w.metrics(), `reviewgate_issues_total{outcome="refused"} 1`) {
+	if !strings.Contains(w.Metrics(), `reviewgate_issues_total{outcome="refused"} 1`) {
 		t.Error("the metrics do not count the refused issue")
 	}
 	w.GH.Calls.Reset()
@@ -463,21 +461,6 @@ func TestMergedAsSoonAsTheCheckIsGreen(t *testing.T) {
 	opened <- w.Another("first", shortcut)
 	w.Idle()
 	w.issue()
-}
-
-// metrics returns the server's metrics page.
-func (w *world) metrics() string {
-	w.Helper()
-	resp, err := http.Get("http://" + w.App.Addr() + "/metrics")
-	if err != nil {
-		w.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		w.Fatal(err)
-	}
-	return string(text)
 }
 
 // copyDatabase copies a database into an empty one, just as restoring a backup does.
