@@ -13,6 +13,7 @@ import (
 	"github.com/reviewgate/reviewgate/app"
 	"github.com/reviewgate/reviewgate/app/doctor"
 	"github.com/reviewgate/reviewgate/app/llm/sdk"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 type doctorFlags struct{ repo, format, settings string }
@@ -113,7 +114,7 @@ func (f *doctorFlags) print(w io.Writer, r doctor.Result) error {
 			fmt.Fprintf(&b, "%25s  → %s\n", "", p.Remedy)
 		}
 	}
-	fmt.Fprintf(&b, "\n%d points: %d ok, %d problems, %d unknown\n", len(r.Points), count[doctor.OK], count[doctor.Problem], count[doctor.Unknown])
+	fmt.Fprintf(&b, "\n%s: %d ok, %s, %d unknown\n", plaintext.Count(len(r.Points), "point"), count[doctor.OK], plaintext.Count(count[doctor.Problem], "problem"), count[doctor.Unknown])
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -37,7 +37,7 @@ func readInputs(cmd *cobra.Command, names []string, limit int64) ([]input, error
 			return nil, err
 		}
 		if int64(len(in.text)) > left {
-			return nil, fmt.Errorf("%s: the input is larger than %d MiB in all: leave something out, or split it", in.name, limit>>20)
+			return nil, fmt.Errorf("%s: the input is larger than %d MiB in all: shorten it", in.name, limit>>20)
 		}
 		left -= int64(len(in.text))
 		out = append(out, in)

@@ -72,7 +72,7 @@ func TestInputsThatAreTooLargeTogether(t *testing.T) {
 	}
 	var stderr bytes.Buffer
 	code := execute(t.Context(), append([]string{"verdict"}, names...), strings.NewReader(""), io.Discard, &stderr)
-	if code != exitUnusable || !strings.Contains(stderr.String(), "b.json: the input is larger than 4 MiB in all: leave something out, or split it") {
+	if code != exitUnusable || !strings.Contains(stderr.String(), "b.json: the input is larger than 4 MiB in all: shorten it") {
 		t.Errorf("exit code %d, %s", code, stderr.String())
 	}
 }
