@@ -256,8 +256,8 @@ type AgentResult struct {
 	// another review, or empty.
 	CarriedFrom string      `json:"carried_from"`
 	Output      AgentOutput `json:"output"`
-	// Remote says that a remote reviewer answered. If Model is set, it is the agent's id: its findings
-	// need proof like those of a model.
+	// Remote says that a remote reviewer answered. Model is then the agent's id if the findings need
+	// proof like a model's, and otherwise empty.
 	Remote bool `json:"remote,omitempty"`
 	// Dropped counts findings that could not be read, so that they are not in Output.
 	Dropped int `json:"dropped"`

@@ -59,12 +59,12 @@ type Report struct {
 	// Evaluation is what rules, policies and agents in evaluation found. It affects nothing else in
 	// the report. It is nil if none of them looked at the change.
 	Evaluation *Evaluation `json:"evaluation,omitempty"`
-	// Session is where the session of coding agents stands. It is nil for a pull request without one.
+	// Session is the state of the session of coding agents. It is nil for a pull request without one.
 	Session *SessionReport `json:"session,omitempty"`
 	// Memory is what records of memory did to findings, by record, then finding. It is left out if
 	// they did nothing.
 	Memory List[MemoryUse] `json:"memory,omitempty"`
-	// Probation lists the rules that reviewgate put in evaluation by itself, sorted.
+	// Probation lists the rules that reviewgate put in evaluation automatically, sorted.
 	Probation List[string] `json:"probation,omitempty"`
 }
 

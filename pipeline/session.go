@@ -6,29 +6,29 @@ import (
 )
 
 // Session is what a review reads about the session of a pull request: who was asked about the
-// change, what they answered, and where the session stood before. It is stored with the review, so
-// that the four rules can be applied again.
+// change, what they answered, and the session's state before. It is stored with the review, so that
+// the four rules can be applied again.
 type Session struct {
 	// Cycle is the cycle that this review belongs to: the newest one, if reviewers were asked about
 	// this head. It is nil otherwise, and then the session stays as it was.
 	Cycle *SessionCycle `json:"cycle,omitempty"`
-	// Asked are the remote reviewers that were asked about this head, sorted by reviewer, also those
-	// that are asked about every head, without a session. Language models have their answers in the
-	// review's results.
+	// Asked are the remote reviewers that were asked about this head, sorted by reviewer. They include
+	// those outside of sessions, which are asked about every head. The answers of language models are
+	// in the review's results.
 	Asked List[AskedReviewer] `json:"asked"`
 	// Outdated are answers about an earlier head, or of an earlier cycle, that came too late. They
-	// are shown and decide nothing.
+	// are shown, but decide nothing.
 	Outdated List[AskedReviewer] `json:"outdated,omitempty"`
-	// Before is where the session stood before this review.
+	// Before is the session's state before this review.
 	Before SessionState `json:"before"`
-	// Resumes is how often people have resumed the session so far, and Resumed what the last of them
-	// saw; nil before the first.
+	// Resumes is how often people have resumed the session so far. Resumed is the last time; nil if
+	// there was none.
 	Resumes int            `json:"resumes,omitempty"`
 	Resumed *SessionResume `json:"resumed,omitempty"`
 }
 
-// SessionResume is a person's decision that a paused session goes on. It ends only what the person
-// saw.
+// SessionResume is a person's decision that a paused session goes on. It ends only the pauses that the
+// person saw.
 type SessionResume struct {
 	By         string        `json:"by"` // login
 	Escalation *SessionPause `json:"escalation,omitempty"`
@@ -43,21 +43,21 @@ type SessionCycle struct {
 	Triggers List[SessionTrigger] `json:"triggers"`
 	// Events are the ids of the agents' events, as "agent/id", sorted.
 	Events List[string] `json:"events,omitempty"`
-	// Targets are the agents whose work is reviewed, sorted: those that have spoken. None of them
-	// reviews the change.
+	// Targets are the agents whose work is reviewed, sorted: those that have reported events. None of
+	// them reviews the change.
 	Targets List[string] `json:"targets"`
-	// Context has what each target says of its work, by target.
+	// Context has what each target says about its work, by target.
 	Context    List[SessionSummary] `json:"context"`
 	Files      List[string]         `json:"files,omitempty"` // that the events name, sorted
 	FocusAreas List[string]         `json:"focus_areas"`
 	MaxWords   int                  `json:"max_words"` // of a reviewer's summary
 	BegunAt    time.Time            `json:"begun_at"`
-	// Deadline is when those who have not answered count as missing. It is zero until reviewers
+	// Deadline is when reviewers who have not answered count as missing. It is zero until reviewers
 	// were asked.
 	Deadline time.Time `json:"deadline,omitzero"`
 }
 
-// Fallback reports whether the time without events started the cycle, and nobody spoke.
+// Fallback reports whether only the time without events started the cycle.
 func (c *SessionCycle) Fallback() bool {
 	return len(c.Triggers) == 1 && c.Triggers[0] == TriggerFallback
 }
@@ -65,7 +65,7 @@ func (c *SessionCycle) Fallback() bool {
 // IsTarget reports whether an agent's own work is reviewed in the cycle.
 func (c *SessionCycle) IsTarget(agent string) bool { return slices.Contains(c.Targets, agent) }
 
-// SessionSummary is what an agent says of its work.
+// SessionSummary is what an agent says about its work.
 type SessionSummary struct {
 	Agent string `json:"agent"`
 	Text  string `json:"text"` // without secrets
@@ -86,7 +86,7 @@ const (
 // AskedState says whether a reviewer has answered.
 type AskedState string
 
-// The states. A reviewer that is missing gave no valid answer by the deadline, or can give none.
+// The states. A missing reviewer gave no valid answer by the deadline, or can't give one.
 const (
 	AskedWaiting  AskedState = "waiting"
 	AskedAnswered AskedState = "answered"
@@ -109,7 +109,7 @@ type AskedReviewer struct {
 	Deadline time.Time `json:"deadline,omitzero"`
 }
 
-// Of returns what is known of a remote reviewer that was asked about the head, or nil.
+// Of returns what is known about a remote reviewer that was asked about the head, or nil.
 func (s *Session) Of(reviewer string) *AskedReviewer {
 	if s == nil {
 		return nil
@@ -140,7 +140,7 @@ const (
 	SessionBlocker  SessionVerdict = "blocker"
 )
 
-// SessionIssue is an issue that a reviewer found. File is empty if it is about no single file.
+// SessionIssue is an issue that a reviewer found. File is empty if it is not about a single file.
 type SessionIssue struct {
 	Severity    Severity `json:"severity"`
 	Description string   `json:"description"`
@@ -148,9 +148,10 @@ type SessionIssue struct {
 	Line        int      `json:"line,omitempty"` // at the head, from 1; 0 for the whole file
 }
 
-// SessionState is where a session stands after a decision. It is the zero value before the first.
+// SessionState is the state of a session after a decision. It is the zero value before the first.
 type SessionState struct {
-	// Cycle is the cycle of the last decision, 0 for none, and HeadSHA the head that it was about.
+	// Cycle is the cycle of the last decision, or 0 before the first. HeadSHA is the head that the
+	// decision was about.
 	Cycle   int    `json:"cycle,omitempty"`
 	HeadSHA string `json:"head_sha,omitempty"`
 	// Rule is the rule of the last decision, 0 to 4. It means nothing if Cycle is 0.
@@ -162,11 +163,11 @@ type SessionState struct {
 	// Concerns are the open concerns, one for each reviewer, by reviewer. A concern stays until its
 	// reviewer approves.
 	Concerns List[SessionConcern] `json:"concerns,omitempty"`
-	// Answers are those of the last decision, each as the reviewer's name and the verdict, or
-	// "missing".
+	// Answers are the answers that led to the last decision, each as the reviewer's name and the
+	// verdict or "missing".
 	Answers List[string] `json:"answers,omitempty"`
-	// Settled are those of Answers that a person has resumed the session in spite of. They don't pause
-	// it again.
+	// Settled are those of Answers that a person saw and resumed the session all the same. They don't
+	// pause it again on their own.
 	Settled List[string] `json:"settled,omitempty"`
 	Resumes int          `json:"resumes,omitempty"` // how many are taken into account
 }
@@ -174,7 +175,7 @@ type SessionState struct {
 // Paused reports whether the agents must wait.
 func (s *SessionState) Paused() bool { return s.Escalation != nil || s.Pause != nil }
 
-// Status is PAUSED or RUNNING.
+// Status returns PAUSED or RUNNING.
 func (s *SessionState) Status() string {
 	if s.Paused() {
 		return SessionPaused
@@ -207,7 +208,7 @@ type SessionConcern struct {
 	Issues   int    `json:"issues"` // how many the reviewer named
 }
 
-// SessionReport is what a report says of the session.
+// SessionReport is what a report says about the session.
 type SessionReport struct {
 	Status string `json:"status"` // SessionPaused or SessionRunning
 	// Rule, Action and Flagged are those of the newest decision. Without a decision Rule is -1 and
@@ -215,20 +216,20 @@ type SessionReport struct {
 	Rule    int    `json:"rule"`
 	Action  string `json:"action"`
 	Flagged bool   `json:"flagged"` // there are open concerns
-	Cycle   int    `json:"cycle"`   // the newest one that is decided or waits; 0 for none
-	// Decided says that this report has a decision of the cycle.
+	Cycle   int    `json:"cycle"`   // the newest one that is decided or awaits answers; 0 if there is none
+	// Decided says that this report decides the cycle.
 	Decided bool `json:"decided"`
-	// Reviewers are those who were asked in the cycle about this head, models among them, by name.
-	// It is empty if nobody was asked about this head.
+	// Reviewers are those who were asked about this head in the cycle, including models, by name. It
+	// is empty if nobody was.
 	Reviewers List[SessionReviewer] `json:"reviewers"`
-	Waiting   List[string]          `json:"waiting"` // reviewers whose answers are still to come
+	Waiting   List[string]          `json:"waiting"` // reviewers whose answers are awaited
 	Deadline  time.Time             `json:"deadline,omitzero"`
 	// Decides says that the pause alone keeps the change from being merged.
 	Decides bool `json:"decides,omitempty"`
-	// State is where the session stands after this report.
+	// State is the session's state after this report.
 	State    SessionState          `json:"state"`
 	Outdated List[SessionReviewer] `json:"outdated,omitempty"`
-	// ResumedBy is the person whose /review resume this report takes into account first, or empty.
+	// ResumedBy is the person whose /review resume this report is the first to apply, or empty.
 	ResumedBy string `json:"resumed_by,omitempty"`
 }
 

@@ -29,7 +29,7 @@ type changedLines struct{ added, deleted int }
 
 // taughtOfGroup returns people's decisions about the pull requests in a merge group, and which of them
 // are paused. A rejected pull request fails the group. An override passes the group if every other pull
-// request was overridden, too, or passes by itself, and none is paused. This is certain only if the
+// request was overridden, too, or passes on its own, and none is paused. This is certain only if the
 // known pull requests make up the whole group.
 func (d *Decisions) taughtOfGroup(ctx context.Context, t ports.Target, f *pipeline.PRFacts) (pipeline.Memory, error) {
 	members, err := d.members(ctx, t, f)
@@ -53,8 +53,8 @@ func (d *Decisions) taughtOfGroup(ctx context.Context, t ports.Target, f *pipeli
 	return m, nil
 }
 
-// paused returns the member if its session is paused. Of an escalation and a pause it names the
-// escalation, which only a person ends.
+// paused returns the member if its session is paused. If there are both an escalation and a pause, it
+// names the escalation, which only a person can end.
 func (d *Decisions) paused(ctx context.Context, m *member) (pipeline.List[pipeline.PausedPull], error) {
 	row, err := d.Sessions.Session(ctx, m.Key())
 	if errors.Is(err, ports.ErrNotFound) {

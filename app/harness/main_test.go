@@ -18,7 +18,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
-// A flag of 0 stands for the trial's own number, which is small.
+// A flag of 0 means the trial's own number, which is small.
 var (
 	flagSeed     = flag.Uint64("seed", 1, "what all that is random is drawn from; 0 for a new one")
 	flagDatabase = flag.String("database", "", "sqlite or postgres; the trial's own if empty")

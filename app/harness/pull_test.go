@@ -170,7 +170,7 @@ func (p *pull) speak(twice bool) {
 	p.events++
 	agent, kind := agentNames[p.events%len(agentNames)], eventKinds[p.events%len(eventKinds)]
 	id := fmt.Sprintf("%s-%d", p.name, p.events)
-	p.ask("%s says %s, event %s", agent, kind, id)
+	p.ask("%s reports %s, event %s", agent, kind, id)
 	p.renews(1)
 	p.renews(1) // for the fallback that may follow
 	p.agents.speak(p, agent, id, kind, twice)

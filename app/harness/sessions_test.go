@@ -435,8 +435,8 @@ func (j *sessionJudge) said(h *history, reviewer string, cycle int, head string)
 	return "", false
 }
 
-// fourRules decides from the answers that no person has settled, and from settled concerns beside one that
-// is not settled. waiting says that one is missing.
+// fourRules decides from the answers that no person has settled, and from settled concerns if another one is
+// not settled. waiting says that an answer is missing.
 func fourRules(answers, settled []string) (rule int, waiting bool) {
 	count, isSettled := map[string]int{}, map[string]int{}
 	for _, a := range answers {

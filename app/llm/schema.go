@@ -28,7 +28,7 @@ func (s Schema) Reduced() (json.RawMessage, error) {
 	}
 	var text bytes.Buffer
 	if json.Compact(&text, s.JSON) != nil {
-		return nil, errors.New("the schema is no JSON")
+		return nil, errors.New("the schema is not JSON")
 	}
 	all, err := members(text.Bytes())
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 type Effect struct {
 	Dismiss []pipeline.Dismissal  // by fingerprint; replaces earlier ones
 	Accept  []pipeline.Acceptance // likewise; an acceptance and a dismissal of one fingerprint replace each other
-	Restore []string              // fingerprints that are neither dismissed nor accepted any more
+	Restore []string              // fingerprints that are no longer dismissed or accepted
 	// ByHand is a decision instead of the gate's for HeadSHA against BaseRef. It replaces
 	// an earlier one for the same head and base.
 	ByHand  *pipeline.HandDecision
@@ -21,11 +21,11 @@ type Effect struct {
 	BaseRef string
 	// Resume lets an escalated fix loop continue.
 	Resume bool
-	// ResumeSession lets the agents of a paused session continue, as far as its person saw what paused
-	// it. It is nil if nobody says so.
+	// ResumeSession lets the agents of a paused session continue, or is nil. It ends only the pauses that
+	// the person saw.
 	ResumeSession *pipeline.SessionResume
-	// Event is what the command says in the session of its target, or nil. SessionSettings belong to
-	// it. If too many events wait, or the target is closed, the event changes nothing.
+	// Event is the event that the command reports in the session of its target, or nil. SessionSettings
+	// apply to it. If too many events wait, or the target is closed, the event changes nothing.
 	Event           *SessionEvent
 	SessionSettings SessionSettings
 	// Memory are changes to the records of the repository.
@@ -33,7 +33,7 @@ type Effect struct {
 	Audit  *AuditEntry
 	// Entry is what the command adds to the log of its target, or nil.
 	Entry  *learning.Entry
-	Notice string // the answer to write in the comment; empty for none
+	Notice string // the answer to write in the comment; empty if there is none
 }
 
 // AuditEntry is an entry of the append-only log of people's decisions.

@@ -19,7 +19,7 @@ const (
 	JobForget     JobKind = "forget"     // deletes the data of repositories that the App lost access to
 	JobRetention  JobKind = "retention"  // deletes old data
 	JobRequest    JobKind = "request"    // sends a request to a remote reviewer
-	JobEvent      JobKind = "event"      // takes in what an agent said by repository_dispatch
+	JobEvent      JobKind = "event"      // stores an agent's event that came by repository_dispatch
 	JobProbation  JobKind = "probation"  // finds rules and agents that people judge wrong too often
 )
 
@@ -140,7 +140,7 @@ type ReportJob struct {
 // Job implements JobAsk.
 func (n ReportNews) Job(delivery string) Job { return NewJob(JobReport, ReportJob{n, delivery}) }
 
-// EventNews says that an agent said something by repository_dispatch, which takes write permission.
+// EventNews is an agent's event that came by repository_dispatch, which needs write permission.
 type EventNews struct {
 	Event SessionEvent `json:"event"`
 }

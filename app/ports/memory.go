@@ -184,9 +184,9 @@ type MemoryFilter struct {
 
 // PatternFilter chooses patterns. The zero value chooses all.
 type PatternFilter struct {
-	Services []string  // "" stands for files of no service; none for all
+	Services []string  // "" means files that belong to no service; an empty list means all
 	Since    time.Time // only those that were seen since then
-	Most     int       // of each service; 0 for all
+	Most     int       // of each service; 0 means all
 	// Without is the key of a target. What it added is taken off: the patterns are as if it had never
 	// been reviewed.
 	Without string
@@ -209,14 +209,14 @@ type MemoryChange struct {
 	// Votes is how many votes the caller saw. With From and Vote, there must still be as many: what
 	// follows from a vote depends on the others.
 	Votes int
-	// Newest, if set, is the ID of the newest record of the repository that the caller saw, 0 for none.
-	// A newer one like New is an ErrMemoryChanged.
+	// Newest, if set, is the ID of the newest record of the repository that the caller saw, or 0 if
+	// there was none. A newer one like New is an ErrMemoryChanged.
 	Newest *int64
 	// Unvote removes the votes by a finding.
 	Unvote *MemoryVote
 
 	By  string // who makes the change, for the audit log
-	Why string // likewise
+	Why string // also for the audit log
 	// Say, if set, returns the notice for the comment. It gets the record's ID, or 0 if a new record
 	// was refused because the repository has too many.
 	Say func(id int64) string

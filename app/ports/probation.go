@@ -17,7 +17,7 @@ const (
 )
 
 // Probation is a rule or an agent that people of a repository judge wrong too often, and about which
-// nobody has answered.
+// nobody has decided yet.
 type Probation struct {
 	Kind ProbationKind
 	ID   string
@@ -42,7 +42,7 @@ type RepositoryProbation struct {
 type ProbationSample struct {
 	Number  int              `json:"number"` // of the pull request
 	Path    string           `json:"path"`   // empty for a finding about the whole change
-	Line    int              `json:"line"`   // 0 for none
+	Line    int              `json:"line"`   // 0 if the finding has none
 	Outcome learning.Outcome `json:"outcome"`
 }
 

@@ -12,16 +12,16 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// SessionEvent is what an agent, or a person with /review, says about a pull request.
+// SessionEvent is what an agent, or a person with /review, reports about a pull request.
 type SessionEvent struct {
-	// ID is unique for each repository and agent. The same event again changes nothing.
+	// ID is unique for each repository and agent. Reporting the same event again changes nothing.
 	ID      string
 	Kind    pipeline.SessionTrigger // any but TriggerFallback
 	Target  Target
 	Agent   string // empty for a person
 	Summary string // without secrets, at most MaxSessionSummary characters
 	Files   []string
-	// FocusAreas and MaxWords are what the agent wants of reviewers; empty and 0 for the settings'.
+	// FocusAreas and MaxWords are what the agent asks of reviewers. Empty and 0 mean the settings' values.
 	FocusAreas []string
 	MaxWords   int
 }
@@ -33,20 +33,20 @@ var sessionName = regexp.MustCompile(`^[A-Za-z0-9._:/@-]{1,200}$`)
 // and . _ : / @ -
 func IsSessionName(s string) bool { return sessionName.MatchString(s) }
 
-// IsSessionText reports whether an event can have a text: valid UTF-8 without control characters. With
-// lines, line breaks and tabs may stand in it.
+// IsSessionText reports whether an event can have a text: valid UTF-8 without control characters. If
+// lines is set, the text may contain line breaks and tabs.
 func IsSessionText(s string, lines bool) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
 		return unicode.IsControl(r) && !(lines && (r == '\n' || r == '\r' || r == '\t'))
 	})
 }
 
-// SessionSettings are the settings that count for an event.
+// SessionSettings are the settings that apply to an event.
 type SessionSettings struct {
-	// Join is how long an event waits for others to join its cycle. With 0 the cycle begins at once,
-	// unless one runs: the caller asks for the review.
+	// Join is how long an event waits for others to join its cycle. If it is 0, the cycle begins at once
+	// unless another one is under review, and the caller asks for the review.
 	Join       time.Duration
-	Fallback   time.Duration // without events until the fallback cycle; 0 for none
+	Fallback   time.Duration // the time without events before the fallback cycle; 0 means there is none
 	FocusAreas []string      // the defaults
 	MaxWords   int
 }
@@ -74,8 +74,7 @@ type Spoken struct {
 // ErrManyEvents means that MaxSessionWaiting events wait already.
 var ErrManyEvents = errors.New("too many events wait for the next cycle")
 
-// ErrOtherEvent means that an event with the same ID is of another kind, or has another summary or pull
-// request.
+// ErrOtherEvent means that an event with the same ID has another kind, summary or pull request.
 var ErrOtherEvent = errors.New("another event has this id")
 
 // ErrTargetClosed means that a pull request is closed.
@@ -87,29 +86,29 @@ type SessionRow struct {
 	// Cycle is the newest cycle; Number is 0 if none has begun. Running says that it is not decided.
 	Cycle   pipeline.SessionCycle
 	Running bool
-	// Stalled says that no review is to come that could decide the running cycle: the pull request was
-	// skipped, or its review was given up. The next review takes the cycle up again. If another cycle
-	// begins before, it takes over the events of this one.
+	// Stalled says that no pending review can decide the running cycle: the pull request was skipped, or
+	// its review was given up. The next review takes the cycle up again. If another cycle begins first,
+	// it takes over the events of this one.
 	Stalled bool
-	// HeadSHA is the head about which reviewers were asked in the cycle; empty before that.
+	// HeadSHA is the head that the cycle's reviewers were asked about; empty before that.
 	HeadSHA string
 	State   pipeline.SessionState // after the newest published decision
 	Resumes int
-	// Resumed is what the person saw who resumed the session last; nil if nobody has.
+	// Resumed has what the last person to resume the session saw; nil if nobody has resumed it.
 	Resumed *pipeline.SessionResume
-	// SpokeAt is when an agent spoke last; zero if none has. The pull request is then no session,
-	// although a person may have started cycles.
+	// SpokeAt is when an agent last reported an event. If it is zero, no agent has, and the pull request
+	// is not a session, although a person may have started cycles.
 	SpokeAt time.Time
-	// GatherAt is when the next cycle begins, and FallbackAt when the fallback cycle does; zero for
+	// GatherAt is when the next cycle begins, and FallbackAt when the fallback cycle does; zero means
 	// never. Pending counts the events that wait for the next cycle.
 	GatherAt, FallbackAt time.Time
 	Pending              int
 }
 
-// UnderReview reports whether a review is to come that decides the newest cycle.
+// UnderReview reports whether the newest cycle is undecided and a pending review can decide it.
 func (r *SessionRow) UnderReview() bool { return r.Running && !r.Stalled }
 
-// RequestKind is the kind of a request to a remote reviewer, or another receiver.
+// RequestKind is the kind of a request to a remote reviewer or another receiver.
 type RequestKind string
 
 // The kinds.
@@ -122,11 +121,11 @@ const (
 // RequestState is the state of a request.
 type RequestState string
 
-// The states. Only a RequestReview is ever answered. The others are done when they are sent.
+// The states. Only a RequestReview is ever answered. Requests of other kinds are done once they are sent.
 const (
 	RequestOpen     RequestState = "open"     // to be sent, or waiting for its answer
-	RequestAnswered RequestState = "answered" // validly, or sent
-	RequestFailed   RequestState = "failed"   // there can be no answer any more, unless it comes by itself
+	RequestAnswered RequestState = "answered" // with a valid answer, or sent
+	RequestFailed   RequestState = "failed"   // no answer is expected, although one may still come
 )
 
 // SessionRequest is a request to a remote reviewer. A RequestReview is unique for each cycle, head and
@@ -146,12 +145,12 @@ type SessionRequest struct {
 	State    RequestState
 	Note     string // why there is no valid answer, for people
 	Answer   *pipeline.SessionAnswer
-	Digest   string // of the answer as it arrived, by which a repeated one is recognised
+	Digest   string // of the answer as it arrived, to recognise a repeated one
 	Late     bool   // the answer came after the deadline
-	// Again opens the request anew if it has failed, when it is stored again. It is not stored.
+	// Again reopens a failed request when the request is stored again. Again itself is not stored.
 	Again bool
-	// Outdated says that the answer came when another head or cycle was current already. It decides
-	// nothing.
+	// Outdated says that the answer came after another head or cycle had become current, so that it
+	// decides nothing.
 	Outdated bool
 }
 
@@ -171,34 +170,33 @@ type RequestAnswer struct {
 	ID     string // of the request
 	Answer pipeline.SessionAnswer
 	Digest string
-	// Signature identifies the signature with which the answer came; empty without one. A
-	// signature counts for one request only.
+	// Signature identifies the answer's signature; empty if it has none. A signature is good for one
+	// request only.
 	Signature string
 }
 
-// Sessions keeps the sessions of agents. The timers of a session are in its row: Fire makes what is
-// due happen, in whichever process calls it first.
+// Sessions keeps the sessions of agents. The timers of a session are in its row. Fire acts on the timers
+// that are due, in whichever process calls it first.
 type Sessions interface {
-	// Speak stores an event, once for each repository, agent and ID. It starts the time after which
-	// the next cycle begins, unless that runs already or a cycle is not decided. An agent's event
-	// also starts the time until the fallback anew. The target is stored if it is unknown. The errors
-	// are ErrManyEvents, ErrOtherEvent and ErrTargetClosed. An installation that is gone is
-	// ErrNotFound.
+	// Speak stores an event, once for each repository, agent and ID. It starts the timer of the next
+	// cycle, unless that runs already or a cycle is under review. An agent's event also restarts the
+	// timer of the fallback. Speak stores the target if it is unknown. The errors are ErrManyEvents,
+	// ErrOtherEvent, ErrTargetClosed and, if the installation is gone, ErrNotFound.
 	Speak(ctx context.Context, e SessionEvent, s SessionSettings) (Spoken, error)
-	// Fire begins the cycles that are due. It ends the requests whose deadline is over and asks for
-	// the review that takes this into account, once, whether or not the cycle is decided. These are
-	// the open requests about the newest head, in the newest cycle or outside of sessions. Fire returns
-	// how many targets it changed. It begins no cycle while one is not decided, and no fallback cycle
-	// while the session is paused or a target is closed.
+	// Fire begins the cycles that are due. It also ends the open requests whose deadline has passed, if
+	// they are about the newest head, and in the newest cycle or outside of sessions. It then asks once
+	// for the review that takes this into account, whether or not the cycle is decided. Fire begins no
+	// cycle while one is under review, and no fallback cycle while the session is paused or the target
+	// is closed. It returns how many targets it changed.
 	Fire(ctx context.Context) (n int, err error)
-	// Session returns a session, or ErrNotFound. A target about which nobody spoke has one, without a
-	// cycle, if reviewers outside of sessions were asked.
+	// Session returns a session, or ErrNotFound. A target without events also has one, without a cycle,
+	// if reviewers outside of sessions were asked.
 	Session(ctx context.Context, key string) (SessionRow, error)
-	// AskReviewers stores requests of a run, each with the job that sends it, unless they are stored
+	// AskReviewers stores the requests of a run, each with the job that sends it, unless they are stored
 	// already. If cycle is not 0, it also records that the reviewers of the running cycle are asked
-	// about this head, by the deadline. It returns all requests of that cycle and head, and those of
-	// the head without a cycle. If cycle is 0, it takes the newest cycle instead, if reviewers were
-	// asked about this head in it.
+	// about this head, and the deadline for their answers. It returns all requests of that cycle about
+	// the head, and those about the head outside of sessions. If cycle is 0, it returns those of the
+	// newest cycle instead, provided that the cycle's reviewers were last asked about this head.
 	AskReviewers(ctx context.Context, l Lease, cycle int, headSHA string, deadline time.Time, requests []SessionRequest) ([]SessionRequest, error)
 	// StallCycle marks the running cycle of a target as stalled, if there is one.
 	StallCycle(ctx context.Context, l Lease) error
@@ -207,35 +205,35 @@ type Sessions interface {
 	Requests(ctx context.Context, key string, limit int) ([]SessionRequest, error)
 	// Request returns a request, or ErrNotFound.
 	Request(ctx context.Context, id string) (SessionRequest, error)
-	// EndRequest records that a request was sent, if done is set, or can't be answered. If no other
-	// request of its cycle and head is open then, EndRequest asks for the review that takes this into
-	// account. A request that is not open stays as it is.
+	// EndRequest records that a request was sent if done is set, and otherwise that it won't be answered.
+	// If no other request of its cycle and head is then open, EndRequest asks for the review that takes
+	// this into account. A request that is not open stays as it is.
 	EndRequest(ctx context.Context, id string, done bool, note string) error
-	// Answer stores an answer to a RequestReview, whatever its state, and asks for the review that
-	// takes it into account: when no other answer of the cycle is awaited, when it is a blocker, or
-	// when it is late. An answer about an older head or an older cycle asks for nothing.
+	// Answer stores an answer to a RequestReview, whatever the request's state. It asks for the review
+	// that takes the answer into account if no other answer of the cycle is awaited, if the answer is a
+	// blocker, or if it is late. An answer about an older head or cycle asks for no review.
 	Answer(ctx context.Context, a RequestAnswer) (AnswerOutcome, error)
 }
 
 // SessionOutcome is what a review changes in its session when it is published. The zero value
 // changes nothing.
 type SessionOutcome struct {
-	// Cycle is the cycle that the review ended, and 0 if it ended none. A cycle in which nobody could be
-	// asked ends without a decision.
+	// Cycle is the cycle that the review ended, or 0 if it ended none. A cycle ends without a decision if
+	// nobody could be asked.
 	Cycle int
 	State *pipeline.SessionState // nil if it stays as it was
-	// Fallback is how long from now the fallback is due. 0 leaves its timer as it is, and a negative
-	// value stops it.
+	// Fallback is the time until the fallback is due. 0 leaves the timer as it is, and a negative value
+	// stops it.
 	Fallback time.Duration
-	// Requests are sent once the review is published, such as a clarification. The time from AskedAt
-	// to Deadline then begins.
+	// Requests, such as a clarification, are sent once the review is published. Their time from AskedAt
+	// to Deadline begins then.
 	Requests []SessionRequest
 }
 
 // RequestJob are the args of JobRequest.
 type RequestJob struct {
 	ID string `json:"id"`
-	// Asked is when a request was opened anew, in microseconds. It distinguishes the job from the one
+	// Asked is when the request was reopened, in microseconds. It distinguishes the job from the one
 	// before, which may still run.
 	Asked int64 `json:"asked,omitempty"`
 }
@@ -247,7 +245,7 @@ type APIToken struct {
 	Repository Target // without a number and a head
 	Agent      string
 	CreatedAt  time.Time
-	ExpiresAt  time.Time // zero for never
+	ExpiresAt  time.Time // zero means never
 	RevokedAt  time.Time // zero if it is not revoked
 	UsedAt     time.Time // to the hour; zero if it was never used
 }

@@ -144,7 +144,7 @@ type Writes interface {
 	// NewestWrite returns the newest write of a kind for a subject, or nil.
 	NewestWrite(ctx context.Context, kind WriteKind, subject string) (*Write, error)
 	// OpenChecks lists the repository's checks that are not completed and whose head no
-	// open target has any more.
+	// longer belongs to an open target.
 	OpenChecks(ctx context.Context, repoID int64) ([]Write, error)
 	// Intend stores the intent to create something, and returns the write with its ID.
 	Intend(ctx context.Context, l Lease, w Write) (Write, error)
@@ -279,7 +279,7 @@ type Deferrals interface {
 	// nothing. dropped counts the new items beyond MaxDeferred.
 	NoteDeferred(ctx context.Context, l Lease, news DeferredNews) (dropped int, err error)
 	// ChangedDeferred lists the items that must be written to GitHub, by ID. newest is when
-	// the repository's newest known issue was intended; zero for none.
+	// the repository's newest known issue was intended; zero if there is none.
 	ChangedDeferred(ctx context.Context, repoID int64) (all []Deferred, newest time.Time, err error)
 	// IntendDeferred stores the intent to open an issue. It returns false if the repository
 	// already has limit intents since the given time.

@@ -85,7 +85,7 @@ type TargetState struct {
 	// the time is unknown.
 	GaveUpAt time.Time
 	Attempts int // failed attempts at the wanted generation
-	// FailedSince is when the first of these attempts failed; zero for none.
+	// FailedSince is when the first of these attempts failed; zero if none has.
 	FailedSince time.Time
 	// Crashes counts the runs that died with their process, or whose lease expired, since
 	// the target's last completed review. If it is above 0, the target is a suspect. It
@@ -127,8 +127,8 @@ type Targets interface {
 	// events matter to the target.
 	SetHead(ctx context.Context, key, headSHA string) error
 	SetReadsLabels(ctx context.Context, key string, reads pipeline.LabelsRead) error
-	// SetClosed records that a read showed the target closed, unless an event says that it was opened
-	// again since. It adds to the log of the target how it ended.
+	// SetClosed records that a read showed the target closed, unless an event says that it was reopened
+	// since. It adds to the log of the target how it ended.
 	SetClosed(ctx context.Context, c Close) error
 	// SetResult stores why the target's newest generation has no answer, and clears the mark
 	// of SetOverdue. Finish without gaveUp clears the result.

@@ -128,7 +128,7 @@ func sessionMissingView() View {
 }
 
 func sessionFlaggedView() View {
-	model := answered("security-reviewer", pipeline.SessionApproved, "no finding of at least a warning", 0)
+	model := answered("security-reviewer", pipeline.SessionApproved, "no finding at warning level or above", 0)
 	model.Model = true
 	return inCycle(cleanView(), nobody, 3, answered("codex", pipeline.SessionConcerns, noFallback, 1), answered("gemini", pipeline.SessionApproved, fine, 0), model)
 }
@@ -239,8 +239,8 @@ func sessionOutdatedView() View {
 // Models review beside remote reviewers, and the fallback began the cycle.
 func sessionModelsView() View {
 	v := modelsView()
-	spec := answered("spec-reviewer", pipeline.SessionConcerns, "2 findings of at least a warning", 2)
-	quality := answered("quality-reviewer", pipeline.SessionConcerns, "one finding of at least a warning", 1)
+	spec := answered("spec-reviewer", pipeline.SessionConcerns, "2 findings at warning level or above", 2)
+	quality := answered("quality-reviewer", pipeline.SessionConcerns, "one finding at warning level or above", 1)
 	spec.Model, quality.Model = true, true
 	v = inCycle(v, nobody, 4, answered("codex", pipeline.SessionApproved, fine, 0), quality, spec)
 	v.Review.Session.Cycle.Triggers = pipeline.List[pipeline.SessionTrigger]{pipeline.TriggerFallback}

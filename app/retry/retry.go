@@ -50,8 +50,8 @@ func (p Policy) InTime(state ports.TargetState, err error) bool {
 }
 
 // Job returns the error for the queue after an attempt at a job that has no target of its
-// own. The queue tries again if it is a *ports.RetryError. A job that returns one has chosen
-// its own wait.
+// own. The queue tries again if it is a *ports.RetryError. A job that returns a RetryError
+// has chosen its own wait.
 func (p Policy) Job(attempt int, err error) error {
 	if err == nil || errors.As(err, new(*ports.RetryError)) || !Temporary(err) || attempt >= jobAttempts {
 		return err

@@ -158,8 +158,8 @@ func (s *Service) runOptions(ctx context.Context, r *reviewRun) run.Options {
 	}
 }
 
-// askSession returns a function that asks the reviewers of the session. It is nil for a merge group: its
-// pull requests have sessions of their own.
+// askSession returns a function that asks the reviewers of the session. It returns nil for a merge group,
+// whose pull requests have sessions of their own.
 func askSession(k *sessions.Keeper, r *reviewRun) func(context.Context, *pipeline.PRFacts, *pipeline.AgentManifest, *config.Config) (*pipeline.Session, error) {
 	if r.state.Kind == ports.TargetGroup {
 		return nil
@@ -306,7 +306,7 @@ func checkFacts(f *pipeline.PRFacts, cfg *config.Config) error {
 	return nil
 }
 
-// cycle tells the first decision of a cycle. Later answers change it, but are not counted again.
+// cycle reports the first decision of a cycle. Later answers may change it, but it is not counted again.
 func (o *Observer) cycle(r *pipeline.Review) {
 	rep := r.Report.Session
 	if o.Cycle == nil || rep == nil || !rep.Decided || r.Session.Before.Cycle == rep.Cycle {

@@ -37,7 +37,7 @@ type Options struct {
 	GitHub   ports.Host
 	Pipeline *run.Runner
 	Loader   *config.Loader
-	Server   config.Layer // the server's layer; without Files, the server has none of its own
+	Server   config.Layer // the server's layer; has no Files if the server has no config of its own
 	// Shadow is another layer of the server. If it has files, each review is also computed with it,
 	// and stores the difference.
 	Shadow  config.Layer
@@ -45,7 +45,7 @@ type Options struct {
 	Version string // of reviewgate, for the comment's footer
 	Owner   string // unique for each process: holds leases
 	WebURL  string // of GitHub, for links
-	// Models are the language models of the server's config; nil for none.
+	// Models are the language models of the server's config; nil if there are none.
 	Models  *agents.Models
 	Observe Observer
 	Now     func() time.Time
@@ -71,9 +71,9 @@ type Options struct {
 	// tries are made. Default: a day.
 	QuarantineSteps []time.Duration
 	QuarantineFor   time.Duration
-	// Person returns a keyed hash of an account, which tells people apart and can't be turned back.
+	// Person returns a keyed hash of an account, which tells people apart and can't be reversed.
 	Person func(login string, id int64) string
-	// Remote says how remote reviewers are reached. Without Send, none is.
+	// Remote says how remote reviewers are reached. Without Send, none are.
 	Remote       Remote
 	Retention    time.Duration // how long reviews and closed pull requests are kept; 0 means forever
 	LogRetention time.Duration // how long the logs for analytics are kept; 0 means forever
@@ -98,8 +98,8 @@ type Remote struct {
 // nil.
 type Observer struct {
 	Reviewed func(decision string, d time.Duration)
-	// Cycle is called with the rule that decided a cycle of a session, and Answer with what each
-	// reviewer of the cycle had said by then: a verdict, "waiting" or "missing".
+	// Cycle is called with the rule that decided a cycle of a session. Answer is called with what each
+	// reviewer of the cycle had answered by then: a verdict, "waiting" or "missing".
 	Cycle  func(rule string)
 	Answer func(agent, verdict string)
 	// Stage and Agent are called when a stage or an agent has ended. begun is when the

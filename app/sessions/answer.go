@@ -15,7 +15,7 @@ import (
 	"github.com/reviewgate/reviewgate/policies/fourrules"
 )
 
-// The bounds of an answer. What is longer is cut.
+// The bounds of an answer. Longer texts are cut, and more issues are refused.
 const (
 	maxIssues      = 200
 	maxDescription = 2000 // characters
@@ -37,10 +37,10 @@ func (e *InvalidError) Error() string {
 	return first
 }
 
-// Answer accepts the answer to a request for a review. signature identifies the signature of the answer. It
-// is empty for an answer with the request's token, and for one in the response to the request. The
-// signature of an answer that does not name its request counts only once. The errors are
-// ports.ErrNotFound and *InvalidError.
+// Answer accepts the answer to a request for a review. signature identifies the answer's signature. It is
+// empty if the answer came with the request's token or in the response to the request. If an answer does
+// not name its request, its signature is good for one request only. The errors are ports.ErrNotFound and
+// *InvalidError.
 func (k *Keeper) Answer(ctx context.Context, id string, raw []byte, signature string) (ports.AnswerOutcome, error) {
 	q, err := k.Sessions.Request(ctx, id)
 	if err == nil && q.Kind != ports.RequestReview {
@@ -65,8 +65,8 @@ func (k *Keeper) Answer(ctx context.Context, id string, raw []byte, signature st
 	return outcome, nil
 }
 
-// read reads a review result, which must be the reviewer's own. named reports whether it names its
-// request.
+// read reads a review result, which must come from the reviewer who was asked. named reports whether the
+// result names its request.
 func (k *Keeper) read(q *ports.SessionRequest, raw []byte) (a pipeline.SessionAnswer, named bool, err error) {
 	r, wrong := fourrules.DecodeOne("the answer", raw)
 	if len(wrong) > 0 {
@@ -79,10 +79,10 @@ func (k *Keeper) read(q *ports.SessionRequest, raw []byte) (a pipeline.SessionAn
 		return a, false, refuse("reviewer", fmt.Sprintf("the reviewer is %q, but %s was asked", plaintext.CutLine(k.Redact(r.Reviewer), 80), q.Agent), "write the name from the request")
 	}
 	if r.ID != "" && r.ID != q.ID {
-		return a, false, refuse("id", "the id is of another request", "write the id from the request, or leave it out")
+		return a, false, refuse("id", "the id belongs to another request", "write the id from the request, or leave it out")
 	}
 	if len(r.Payload.Issues) > maxIssues {
-		return a, false, refuse("payload", fmt.Sprintf("the answer has %d issues, more than the limit of %d", len(r.Payload.Issues), maxIssues), "send the worst")
+		return a, false, refuse("payload", fmt.Sprintf("the answer has %d issues, more than the limit of %d", len(r.Payload.Issues), maxIssues), "send only the worst ones")
 	}
 	var body reviewRequest
 	if err := json.Unmarshal(q.Body, &body); err != nil {

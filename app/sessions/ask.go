@@ -33,7 +33,7 @@ type reviewRequest struct {
 	ResultsURL string            `json:"results_url"`
 	Reviewer   string            `json:"reviewer"`
 	Targets    []string          `json:"targets"`
-	Context    map[string]string `json:"context"` // "<agent>_summary" and what the agent says
+	Context    map[string]string `json:"context"` // what each agent reports, by "<agent>_summary"
 	Files      []string          `json:"files,omitempty"`
 	FocusAreas []string          `json:"focus_areas"`
 	MaxWords   int               `json:"max_words"`
@@ -47,12 +47,12 @@ type Asking struct {
 	Facts    *pipeline.PRFacts
 	Manifest *pipeline.AgentManifest
 	Config   *config.Config
-	// Again says that reviewers who could not be asked about this head are asked once more.
+	// Again asks reviewers once more if their requests about this head have failed.
 	Again bool
 }
 
-// Ask asks the remote reviewers of a review's manifest, unless they were asked about this head, and
-// returns what is known of the session: nil if the pull request has none, and no remote reviewer.
+// Ask asks those remote reviewers of a review's manifest who were not asked about this head yet. It
+// returns what is known about the session, or nil if there is neither a session nor a remote reviewer.
 func (k *Keeper) Ask(ctx context.Context, a Asking) (*pipeline.Session, error) {
 	row, err := k.Sessions.Session(ctx, a.Lease.Key)
 	if err != nil && !errors.Is(err, ports.ErrNotFound) {
@@ -93,9 +93,9 @@ func (k *Keeper) Ask(ctx context.Context, a Asking) (*pipeline.Session, error) {
 	return s, nil
 }
 
-// choose fills in who was asked about the head: the current requests, and for a reviewer of sessions
-// that is not among them its newest answer about this head, whose findings still stand. Answers that came
-// too late for another head or cycle are outdated.
+// choose fills in who was asked about the head: the current requests, and for any other reviewer of
+// sessions its newest answer about this head, whose findings still apply. Answers that came after the
+// head or the cycle had changed are outdated.
 func (k *Keeper) choose(s *pipeline.Session, current, all []ports.SessionRequest, head string) {
 	newest := 0
 	for i := range current {
@@ -123,7 +123,7 @@ func compareAsked(a, b pipeline.AskedReviewer) int {
 	return cmp.Or(strings.Compare(a.Reviewer, b.Reviewer), cmp.Compare(b.Cycle, a.Cycle), strings.Compare(a.HeadSHA, b.HeadSHA))
 }
 
-// asked is what a review reads of a request.
+// asked returns the part of a request that a review reads.
 func asked(q *ports.SessionRequest) pipeline.AskedReviewer {
 	a := pipeline.AskedReviewer{
 		Reviewer: q.Agent, State: pipeline.AskedWaiting, Note: q.Note, Session: q.Session, Late: q.Late,
@@ -138,7 +138,8 @@ func asked(q *ports.SessionRequest) pipeline.AskedReviewer {
 	return a
 }
 
-// request makes a request to a reviewer, in a cycle or, if it is nil, about the change of a person.
+// request makes a request to a reviewer. c is its cycle, or nil for a request outside of sessions, which
+// is about the work of the pull request's author.
 func (k *Keeper) request(a Asking, reviewer string, c *pipeline.SessionCycle, deadline time.Time) ports.SessionRequest {
 	f, set := a.Facts, &a.Config.Settings.Sessions
 	id := newID()
@@ -167,7 +168,7 @@ func (k *Keeper) request(a Asking, reviewer string, c *pipeline.SessionCycle, de
 
 func newID() string { return strings.ToLower(rand.Text()) }
 
-// encode returns a body of ours as JSON. It can't fail: bodies are plain structs.
+// encode returns the body of a request as JSON. It can't fail: bodies are plain structs.
 func encode(v any) []byte {
 	text, _ := json.Marshal(v)
 	return text

@@ -29,18 +29,19 @@ type Keeper struct {
 	Configs    *inforce.Configs
 	// Send posts a signed request to a receiver. The request has the given id on each attempt.
 	Send func(ctx context.Context, to config.Receiver, secret []byte, id string, body []byte) (Response, error)
-	// Receiver returns where a remote reviewer is, by the agent's id, and the secret that it shares
-	// with the server. The empty id is the receiver of escalations. ok is false if there is none.
+	// Receiver returns the address of the remote reviewer with an agent's id, and the secret that the
+	// reviewer shares with the server. The empty id is the receiver of escalations. ok is false if there
+	// is no such receiver.
 	Receiver func(agent string) (to config.Receiver, secret []byte, ok bool)
-	// PublicURL is where the server is reached from outside, without a slash at the end.
+	// PublicURL is the server's URL as seen from outside, without a trailing slash.
 	PublicURL string
 	WebURL    string              // of GitHub
 	Key       []byte              // of this server; makes the tokens of requests
 	Redact    func(string) string // removes secrets
 	Log       zerolog.Logger
 	Now       func() time.Time
-	// Join is how long an event waits for others, which then join its cycle. Default 5 s. Minute is
-	// the unit of the settings about time; tests have a shorter one. Default a minute.
+	// Join is how long an event waits for others to join its cycle. Default 5 s. Minute is the unit of
+	// the settings about time; tests shorten it. Default 1 minute.
 	Join, Minute time.Duration
 }
 
@@ -68,8 +69,8 @@ type Response struct {
 	Body   []byte
 }
 
-// ErrReviewer says that an agent has the name of a reviewer of sessions, and not by a token that says so.
-var ErrReviewer = errors.New("this is the name of a reviewer")
+// ErrReviewer says that an event by repository_dispatch uses the name of a reviewer of sessions.
+var ErrReviewer = errors.New("the agent's name is the name of a reviewer")
 
 // ErrSecret says that an id or a name looks like a secret.
 var ErrSecret = errors.New("the id or the agent's name looks like a secret")
@@ -77,8 +78,9 @@ var ErrSecret = errors.New("the id or the agent's name looks like a secret")
 // ErrSwitchedOff says that reviewgate is switched off in a repository.
 var ErrSwitchedOff = errors.New("reviewgate is switched off in this repository")
 
-// Speak stores an event about an open pull request. Of an unknown pull request it asks GitHub first
-// whether it exists. The errors are those of ports.Sessions, ErrSwitchedOff, and *ports.HostError.
+// Speak stores an event about an open pull request. If the pull request is unknown, Speak first asks
+// GitHub whether it exists. The errors are those of ports.Sessions, ErrSwitchedOff, ErrSecret and
+// *ports.HostError.
 func (k *Keeper) Speak(ctx context.Context, e ports.SessionEvent) (ports.Spoken, error) {
 	state, err := k.Targets.Target(ctx, e.Target.Key())
 	switch {
@@ -104,7 +106,7 @@ func (k *Keeper) Speak(ctx context.Context, e ports.SessionEvent) (ports.Spoken,
 	return k.Sessions.Speak(ctx, k.Presentable(e), k.SettingsOf(cfg))
 }
 
-// exists asks GitHub for a pull request that no delivery has named yet.
+// exists asks GitHub about a pull request that is not stored yet. It returns an error unless it is open.
 func (k *Keeper) exists(ctx context.Context, t ports.Target) error {
 	now, err := k.PullReader.Pull(ctx, t)
 	var host *ports.HostError
@@ -119,7 +121,7 @@ func (k *Keeper) exists(ctx context.Context, t ports.Target) error {
 	return nil
 }
 
-// Presentable returns an event whose texts have no secrets.
+// Presentable returns the event without the secrets in its texts.
 func (k *Keeper) Presentable(e ports.SessionEvent) ports.SessionEvent {
 	e.Summary = k.Redact(e.Summary)
 	e.Files, e.FocusAreas = slices.Clone(e.Files), slices.Clone(e.FocusAreas)
@@ -131,7 +133,7 @@ func (k *Keeper) Presentable(e ports.SessionEvent) ports.SessionEvent {
 	return e
 }
 
-// SettingsOf returns what a config says about events.
+// SettingsOf returns a config's settings for events.
 func (k *Keeper) SettingsOf(cfg *config.Config) ports.SessionSettings {
 	s := &cfg.Settings.Sessions
 	return ports.SessionSettings{Join: cmp.Or(k.Join, joinTime), Fallback: k.minutes(s.Fallback), FocusAreas: s.FocusAreas, MaxWords: s.MaxWords}
@@ -141,9 +143,9 @@ func (k *Keeper) minutes(n int) time.Duration {
 	return time.Duration(n) * cmp.Or(k.Minute, minuteTime)
 }
 
-// Heard takes in an event that came by repository_dispatch. Whoever may write chooses the agent's name,
-// so it must not be that of a reviewer: the reviewer would not be asked. An event about a pull request
-// that does not exist, or where nothing is reviewed, is dropped. If too many events wait, it waits, too.
+// Heard stores an event that came by repository_dispatch. Its sender chooses the agent's name, which must
+// not be a reviewer's: that reviewer would then not be asked. Heard drops an event about a pull request
+// that does not exist or is not reviewed. If too many events wait already, it tries again later.
 func (k *Keeper) Heard(ctx context.Context, job ports.EventJob, attempt int) error {
 	e := job.News.Event
 	var spoken ports.Spoken
@@ -176,7 +178,7 @@ func (k *Keeper) Token(id string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// Run begins what is due, once a second or more often until ctx ends.
+// Run begins the cycles that are due, at least once a second, until ctx ends.
 func (k *Keeper) Run(ctx context.Context) {
 	tick := time.NewTicker(min(time.Second, cmp.Or(k.Join, joinTime)))
 	defer tick.Stop()

@@ -39,7 +39,7 @@ type escalation struct {
 	People     []string `json:"people"`
 }
 
-// sendFor is how long a message that nobody answers is tried to be sent.
+// sendFor is how long the server tries to send a message that needs no answer.
 const sendFor = 10 * time.Minute
 
 // Outcome returns what a review changes in its session when it is published.
@@ -75,7 +75,7 @@ func (k *Keeper) Outcome(r *pipeline.Review, key string, cfg *config.Config) (ou
 	return out
 }
 
-// messages are the clarification and the escalation that follow from a decision, if they are new.
+// messages returns the clarification and the escalation that follow from a decision, if they are new.
 func (k *Keeper) messages(r *pipeline.Review, key string, cfg *config.Config) (out []ports.SessionRequest) {
 	s, state := r.Session, &r.Report.Session.State
 	base := func(kind ports.RequestKind, agent string) ports.SessionRequest {

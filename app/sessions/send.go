@@ -19,14 +19,14 @@ const (
 	// longestWait.
 	firstWait   = 2 * time.Second
 	longestWait = time.Minute
-	// maxInvalid is how often a request is sent, at most, to a reviewer whose answer is invalid.
+	// maxInvalid is how often, at most, a request is sent to a reviewer whose answers are invalid.
 	maxInvalid = 3
-	// maxNote bounds what is said about a failed request, in characters.
+	// maxNote bounds the note on a failed request, in characters.
 	maxNote = 200
 )
 
-// Work sends a request. It is tried again as long as that can help and its deadline is not over. The
-// id is the same each time. A response with a body is the answer to a request for a review.
+// Work sends a request. It tries again with the same id while that can help and the deadline has not
+// passed. If the response to a request for a review has a body, that is the answer.
 func (k *Keeper) Work(ctx context.Context, job ports.RequestJob, attempt int) error {
 	q, err := k.Sessions.Request(ctx, job.ID)
 	if errors.Is(err, ports.ErrNotFound) {
@@ -72,9 +72,9 @@ func (k *Keeper) Work(ctx context.Context, job ports.RequestJob, attempt int) er
 	return k.Sessions.EndRequest(ctx, q.ID, false, note)
 }
 
-// moot reports whether nobody needs the answer to a request for a review any more, and ends the request
-// then: the target is closed, or another cycle has begun, or the cycle's reviewers have been asked about
-// another head. The head of the newest delivery doesn't count: deliveries come late and in any order.
+// moot reports whether the answer to a request for a review is no longer needed: the target is closed,
+// another cycle has begun, or the cycle's reviewers were asked about another head. It then ends the
+// request. It ignores the head of the newest delivery, since deliveries come late and in any order.
 func (k *Keeper) moot(ctx context.Context, q *ports.SessionRequest) (bool, error) {
 	state, row, err := k.rows(ctx, q.Key)
 	if errors.Is(err, ports.ErrNotFound) {
@@ -88,7 +88,7 @@ func (k *Keeper) moot(ctx context.Context, q *ports.SessionRequest) (bool, error
 	if q.Kind != ports.RequestReview || !old {
 		return false, nil
 	}
-	return true, k.Sessions.EndRequest(ctx, q.ID, false, "it was not asked any more, since the pull request has moved on")
+	return true, k.Sessions.EndRequest(ctx, q.ID, false, "the request was dropped, because the pull request has moved on")
 }
 
 // signable returns the body of a request with the token for its answer.
@@ -123,7 +123,7 @@ func (k *Keeper) unsent(ctx context.Context, q *ports.SessionRequest, attempt in
 	return k.Sessions.EndRequest(ctx, q.ID, false, note)
 }
 
-// wait is how long a request waits after so many attempts.
+// wait returns how long a request waits after this many attempts.
 func wait(attempt int) time.Duration {
 	return min(firstWait<<min(max(attempt-1, 0), 10), longestWait)
 }

@@ -28,7 +28,7 @@ type fake struct {
 	answered []ports.RequestAnswer
 	sent     []string // bodies
 	reply    func() (Response, error)
-	head     string // about which the reviewers were asked; empty if the pull request is not known
+	head     string // that the reviewers were asked about; empty if the pull request is unknown
 }
 
 func (f *fake) Request(_ context.Context, id string) (ports.SessionRequest, error) {
@@ -106,7 +106,7 @@ func TestSend(t *testing.T) {
 		reply   func() (Response, error)
 		sent    int
 		ended   string
-		again   time.Duration // after which it is tried again
+		again   time.Duration // the wait before the next attempt
 		answers int
 	}{
 		"answered at once":        {ports.RequestReview, nil, 1, reply(answerOf("codex", "approved"), nil), 1, "", 0, 1},
@@ -154,8 +154,8 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// A request is not sent any more if the pull request has moved on, and a receiver that accepts a request
-// with whatever words answers later.
+// A request is no longer sent once the pull request has moved on. A receiver that responds with 202
+// answers later, whatever the response says.
 func TestMootRequests(t *testing.T) {
 	for name, tt := range map[string]struct {
 		head, ended string
@@ -163,8 +163,8 @@ func TestMootRequests(t *testing.T) {
 		sent        int
 	}{
 		"current":       {"aaa", "", nil, 1},
-		"another head":  {"bbb", "false it was not asked any more", nil, 0},
-		"another cycle": {"aaa", "false it was not asked any more", func(q *ports.SessionRequest) { q.Cycle = 2 }, 0},
+		"another head":  {"bbb", "false the request was dropped", nil, 0},
+		"another cycle": {"aaa", "false the request was dropped", func(q *ports.SessionRequest) { q.Cycle = 2 }, 0},
 		"a message":     {"bbb", "", func(q *ports.SessionRequest) { q.Kind = ports.RequestClarification }, 1},
 	} {
 		f := &fake{request: open(ports.RequestReview), head: tt.head, reply: func() (Response, error) { return Response{202, []byte(`{"status": "queued"}`)}, nil }}
@@ -247,8 +247,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// What a published review changes in its session: the state and the fallback's timer, and what is sent
-// once.
+// A published review changes its session's state and the fallback's timer, and sends messages once.
 func TestOutcome(t *testing.T) {
 	settings := &config.Config{}
 	settings.Settings.Sessions = config.SessionSettings{Fallback: 15, People: []string{"zoe"}}

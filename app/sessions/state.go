@@ -12,25 +12,25 @@ import (
 	policy "github.com/reviewgate/reviewgate/policies/sessions"
 )
 
-// State is what an agent needs to know of a pull request, as the API gives it.
+// State is what an agent needs to know about a pull request. The API returns it as JSON.
 type State struct {
 	Repository string `json:"repository"`
 	Number     int    `json:"number"`
 	HeadSHA    string `json:"head_sha"` // the newest known head
 	Status     string `json:"status"`   // PAUSED or RUNNING
-	// Settled says that nothing is under way: no event waits, no cycle is undecided, and no review is to
-	// come. Then the rest is the answer to everything that was said before.
+	// Settled says that nothing is under way: no event waits, no cycle is under review, and no review is
+	// pending. The other fields then take all earlier events and answers into account.
 	Settled bool `json:"settled"`
 	// Detail says in words what is under way, or why there is no review or no decision. Otherwise it is
 	// empty.
 	Detail string `json:"detail"`
 	// Rule is the rule of the newest decision, 0 to 4, and null before the first.
 	Rule *int `json:"rule"`
-	// DecidedSHA is the head that Rule is about, and DecidedCycle the cycle; empty and 0 before the first
-	// decision.
+	// DecidedSHA and DecidedCycle are the head and the cycle that Rule is about. They are empty and 0
+	// before the first decision.
 	DecidedSHA   string `json:"decided_sha"`
 	DecidedCycle int    `json:"decided_cycle"`
-	// Action is what the agents do now. An older escalation still stops them, whatever Rule says.
+	// Action is what the agents must do now. An older escalation still stops them, whatever Rule says.
 	Action  string   `json:"action"`
 	Flagged bool     `json:"flagged"` // work goes on with open concerns
 	Reasons []string `json:"reasons"` // why the session is paused, in words
@@ -39,11 +39,11 @@ type State struct {
 	Cycle         *Cycle     `json:"cycle"` // the newest one; null before the first
 	Reviewers     []Reviewer `json:"reviewers"`
 	Concerns      []Concern  `json:"concerns"`
-	// Decision is that of the gate on ReviewedSHA, with the session taken into account: pass,
+	// Decision is the gate's decision on ReviewedSHA, with the session taken into account: pass,
 	// pass_with_warnings, needs_fixes or fail. It is empty before the first review.
 	Decision    string `json:"decision"`
 	ReviewedSHA string `json:"reviewed_sha"`
-	// Findings are the first MaxFindings of the report, in its order.
+	// Findings are the report's first MaxFindings findings, in its order.
 	Findings     []Finding `json:"findings"`
 	FindingsMore int       `json:"findings_more"`
 	URL          string    `json:"url"` // of the pull request
@@ -58,12 +58,12 @@ type Cycle struct {
 	State    string   `json:"state"` // gathering, running, stalled, decided or ended
 	Triggers []string `json:"triggers"`
 	Events   []string `json:"events"` // as agent/id
-	// Deadline is the last deadline of those who have not answered; null if all have.
+	// Deadline is the latest deadline of the reviewers who have not answered; null if all have.
 	Deadline *time.Time `json:"deadline"`
 }
 
-// The states of a cycle. While events are gathered, Number is that of the cycle to come. A stalled cycle
-// waits for the next review, since the last one was skipped or given up. A cycle has ended without a
+// The states of a cycle. While events are gathered, Number is the number of the next cycle. A stalled
+// cycle waits for the next review, since the last one was skipped or given up. A cycle ends without a
 // decision if nobody could be asked.
 const (
 	CycleGathering = "gathering"
@@ -105,7 +105,7 @@ type Finding struct {
 }
 
 // UnderWay reports whether something is under way on a pull request; see State.Settled. The error is
-// ports.ErrNotFound if it is not known.
+// ports.ErrNotFound if the pull request is unknown.
 func (k *Keeper) UnderWay(ctx context.Context, t ports.Target) (bool, error) {
 	target, row, err := k.rows(ctx, t.Key())
 	return err == nil && underWay(&target, &row) != "", err
@@ -150,13 +150,13 @@ func (k *Keeper) State(ctx context.Context, t ports.Target) (State, error) {
 		case s.Cycle.State == CycleStalled:
 			s.Detail = fmt.Sprintf("cycle %d waits for the next review: the check says why", s.Cycle.Number)
 		case s.Cycle.State == CycleEnded:
-			s.Detail = fmt.Sprintf("no reviewer was asked in cycle %d: no policy dispatched one for this change, other than the agents who spoke", s.Cycle.Number)
+			s.Detail = fmt.Sprintf("no reviewer was asked in cycle %d: no policy dispatched one for this change, other than the agents that reported", s.Cycle.Number)
 		}
 	}
 	return s, nil
 }
 
-// ofSession fills in where the session stands.
+// ofSession fills in the session's state.
 func (s *State) ofSession(row *ports.SessionRow) {
 	st := &row.State
 	if st.Cycle > 0 {
@@ -254,7 +254,7 @@ func (s *State) ofReview(r *ports.StoredReview) {
 	}
 }
 
-// live replaces what the newest review knew of remote reviewers by what they have answered since.
+// live replaces what the newest review knew about remote reviewers with what they have answered since.
 func (k *Keeper) live(ctx context.Context, s *State, row *ports.SessionRow, key string) error {
 	if !row.UnderReview() || row.HeadSHA == "" {
 		return nil
@@ -289,7 +289,7 @@ func (k *Keeper) live(ctx context.Context, s *State, row *ports.SessionRow, key 
 	return nil
 }
 
-// underWay says what is still to come. It is empty if nothing is.
+// underWay says what is under way. It returns "" if nothing is.
 func underWay(t *ports.TargetState, row *ports.SessionRow) string {
 	switch {
 	case t.Closed:
@@ -304,7 +304,7 @@ func underWay(t *ports.TargetState, row *ports.SessionRow) string {
 	return ""
 }
 
-// unreviewed says why there is no review of the newest head. It is empty if there is one.
+// unreviewed says why there is no review of the newest head. It returns "" if there is one.
 func unreviewed(t *ports.TargetState, r *ports.StoredReview) string {
 	switch {
 	case t.Closed:

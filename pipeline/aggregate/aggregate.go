@@ -39,7 +39,7 @@ func Aggregate(in Input) pipeline.Report {
 	w := withMemory(first, (*work).neverLooser)
 	w.session(first)
 	w.byHand()                               // a person's decision replaces the gate's
-	holdSession(&w.report, in.Memory.Paused) // but resumes no session
+	holdSession(&w.report, in.Memory.Paused) // but does not resume a session
 	return w.report
 }
 

@@ -35,8 +35,8 @@ func (w *work) assess() {
 	w.report.Models = m
 }
 
-// isReview reports whether a result is a model's review. An answer about the choice of agents
-// is not a review, nor is one of a remote reviewer.
+// isReview reports whether a result is a model's review. Neither an answer about the choice of
+// agents nor a remote reviewer's answer is one.
 func isReview(r *pipeline.AgentResult) bool {
 	return r.Model != "" && !r.Remote && !pipeline.Auxiliary(r.Agent)
 }

@@ -57,9 +57,9 @@ func incomplete(in *input) (out pipeline.List[pipeline.Incompleteness]) {
 	return out
 }
 
-// mustBeAsked says why the gate needs an agent that was not asked about this head. It is empty if the gate
-// does not need it. A reviewer of sessions is not asked before a coding agent reports, nor about its own
-// work, so it can't be required then.
+// mustBeAsked says why the gate needs an agent that was not asked about this head. It returns "" if the gate
+// does not need the agent. A reviewer of sessions can't be required before a coding agent reports, or about
+// its own work, since it is not asked then.
 func (in *input) mustBeAsked(e *pipeline.ManifestEntry, agent string) string {
 	if head := in.unconfirmedBlocker(agent); head != "" {
 		return fmt.Sprintf("its findings on %s block", head[:min(7, len(head))])

@@ -11,16 +11,16 @@ import (
 	"github.com/reviewgate/reviewgate/policies/sessions"
 )
 
-// The gate's conditions if a session is paused and nothing else decides worse.
+// The gate's conditions if only a session's pause keeps the change from passing.
 const (
 	SessionEscalated = "the session is paused: a blocker"
 	SessionPaused    = "the session is paused: it needs clarification"
 	SessionUnheard   = "the session is paused: an answer is missing"
 )
 
-// session applies the four rules to what reviewers answered, and says where the session of coding
-// agents stands. found is the work on the same input without memory, because memory must not turn a
-// model's concerns into an approval; nil if nothing was found out.
+// session applies the four rules to the reviewers' answers, and reports the state of the session of
+// coding agents. found is the work on the same input without memory, because memory must not turn a
+// model's concerns into an approval. It is nil if an earlier stage failed.
 func (w *work) session(found *work) {
 	s := w.in.Session
 	if s == nil {
@@ -48,15 +48,15 @@ func (w *work) session(found *work) {
 	w.report.Session = out
 }
 
-// cycleOf gathers the answers of the cycle, and names the reviewers in the report: first the remote
-// ones, then the models that are reviewers of sessions. A target does not review itself.
+// cycleOf gathers the answers of the cycle, and lists the reviewers in the report: the remote ones, and
+// the models that are reviewers of sessions. A target does not review itself.
 func cycleOf(w *work, out *pipeline.SessionReport) sessions.Cycle {
 	s := w.in.Session
 	c := sessions.Cycle{Number: s.Cycle.Number, HeadSHA: w.in.Facts.Head.SHA}
 	for i := range s.Asked {
 		a := &s.Asked[i]
 		if !a.Session || a.Cycle != s.Cycle.Number || s.Cycle.IsTarget(a.Reviewer) {
-			continue // an answer about this head in an earlier cycle has only findings
+			continue // of an answer in an earlier cycle only the findings count
 		}
 		out.Reviewers = append(out.Reviewers, reviewerOf(a))
 		r := sessions.Reviewer{Name: a.Reviewer}
@@ -116,9 +116,9 @@ func resultOf(a *pipeline.AskedReviewer) *fourrules.Result {
 	return r
 }
 
-// modelAnswer makes a verdict of a model agent's findings. A critical one that counts as such in the
-// gate is a blocker. Any other critical or major one and any warning is a concern. Without those the
-// model approves if it has finished.
+// modelAnswer derives a verdict from a model agent's findings. A critical finding that the gate also
+// counts as critical is a blocker. Any other finding at warning level or above is a concern. Without
+// these the model approves if it has finished.
 func modelAnswer(w *work, a *config.Agent) (*fourrules.Result, pipeline.SessionReviewer) {
 	agent := a.ID
 	row := pipeline.SessionReviewer{Reviewer: agent, State: pipeline.AskedAnswered, Model: true}
@@ -146,12 +146,12 @@ func modelAnswer(w *work, a *config.Agent) (*fourrules.Result, pipeline.SessionR
 			return nil, row
 		}
 	}
-	p.Summary = fmt.Sprintf("%d findings of at least a warning", len(p.Issues))
+	p.Summary = fmt.Sprintf("%d findings at warning level or above", len(p.Issues))
 	switch len(p.Issues) {
 	case 0:
-		p.Summary = "no finding of at least a warning"
+		p.Summary = "no finding at warning level or above"
 	case 1:
-		p.Summary = "one finding of at least a warning"
+		p.Summary = "one finding at warning level or above"
 	}
 	row.Verdict, row.Summary, row.Issues = pipeline.SessionVerdict(p.Verdict), p.Summary, len(p.Issues)
 	return &fourrules.Result{Type: fourrules.TypeResult, Reviewer: agent, Payload: p}, row
@@ -173,7 +173,7 @@ func (f *item) raisedBy(agent string) (out []*item) {
 	return out
 }
 
-// unfinished says why an agent has not finished, or is empty.
+// unfinished says why an agent has not finished. It returns "" if it has.
 func (in *input) unfinished(agent string) string {
 	ran := false
 	for _, r := range in.Results {
@@ -188,7 +188,7 @@ func (in *input) unfinished(agent string) string {
 			return ended(r.Status) + ": " + r.Note
 		}
 		if r.Output.Voided > 0 {
-			return "quoted what is not in the change"
+			return "quoted text that is not in the change"
 		}
 	}
 	if !ran {
@@ -197,8 +197,9 @@ func (in *input) unfinished(agent string) string {
 	return ""
 }
 
-// holdSession keeps a paused session from passing, and a merge group with a paused pull request. It comes
-// after a person's decision about the gate, because only a resume ends an escalation.
+// holdSession keeps a change from passing while its session is paused, and a merge group while one of its
+// pull requests is. It comes after a person's decision about the gate, because only a resume ends an
+// escalation.
 func holdSession(r *pipeline.Report, paused []pipeline.PausedPull) {
 	if r.Decision.Rank() >= pipeline.DecisionNeedsFixes.Rank() {
 		return
@@ -236,8 +237,8 @@ func pausedPulls(paused []pipeline.PausedPull) string {
 	return strings.Join(each, "; ")
 }
 
-// unconfirmedBlocker returns the head on which a remote reviewer's findings blocked that was not asked
-// about this one, or "". What blocked does not stop blocking because nobody asks again.
+// unconfirmedBlocker returns the earlier head on which the findings of a remote reviewer blocked, or "".
+// They don't stop blocking just because the reviewer was not asked about this head.
 func (in *input) unconfirmedBlocker(agent string) string {
 	if in.Previous == nil {
 		return ""
@@ -250,7 +251,7 @@ func (in *input) unconfirmedBlocker(agent string) string {
 	return ""
 }
 
-// agentsIn are the agents that made a stored finding.
+// agentsIn returns the agents that made a stored finding.
 func agentsIn(f *pipeline.Finding) []string {
 	if len(f.Reviewers) == 0 {
 		return []string{f.Agent}

@@ -12,9 +12,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// sessionWorld is a review in cycle 1 of a session. The answers are such as "codex:concerns
-// gemini:waiting quality:critical", of the remote reviewers codex and gemini and the model agent
-// quality, whose word is the severity of its only finding, "clean" or "failed".
+// sessionWorld returns a review in cycle 1 of a session. answers is a text such as "codex:concerns
+// gemini:waiting quality:critical". codex and gemini are remote reviewers. quality is a model agent,
+// whose word is the severity of its only finding, "clean" or "failed".
 func sessionWorld(answers string) Input {
 	in := world(map[string][]pipeline.Finding{"x": nil})
 	in.Session = &pipeline.Session{Cycle: &pipeline.SessionCycle{Number: 1, Triggers: pipeline.List[pipeline.SessionTrigger]{pipeline.TriggerMilestone}, Targets: pipeline.List[string]{"claude"}, Deadline: time.Unix(600, 0)}}
@@ -61,7 +61,7 @@ func TestSessionAtTheGate(t *testing.T) {
 		{"all approve", "codex:approved quality:clean", nil, "pass", "", "RUNNING 4 continue"},
 		{"one concern", "codex:concerns gemini:approved", nil, "pass", "", "RUNNING 3 log_and_continue flagged"},
 		{"a model's warning is a concern", "codex:approved quality:warning", nil, "pass_with_warnings", "", "RUNNING 3 log_and_continue flagged"},
-		{"a model's remark is none", "codex:approved quality:info", nil, "pass", "", "RUNNING 4 continue"},
+		{"a model's remark is not a concern", "codex:approved quality:info", nil, "pass", "", "RUNNING 4 continue"},
 		{"two concerns", "codex:concerns gemini:concerns", nil, "needs_fixes", SessionPaused, "PAUSED 2 pause_and_clarify"},
 		{"a model's major finding and a concern", "codex:concerns quality:major", nil, "needs_fixes", SessionPaused, "PAUSED 2 pause_and_clarify"},
 		{"a blocker", "codex:approved gemini:blocker", nil, "needs_fixes", SessionEscalated, "PAUSED 1 stop_and_escalate"},
@@ -84,7 +84,7 @@ func TestSessionAtTheGate(t *testing.T) {
 		{"an override of answers to come", "codex:waiting", func(in *Input) {
 			in.Memory.ByHand = &pipeline.HandDecision{Action: pipeline.HandOverride, By: "ann"}
 		}, "pass", Overridden, "RUNNING -1 undecided"},
-		{"a pause stands on the next head", "", func(in *Input) {
+		{"a pause remains in force on the next head", "", func(in *Input) {
 			in.Session.Cycle = nil
 			in.Session.Before = pipeline.SessionState{Cycle: 1, HeadSHA: "old", Rule: 2, Pause: &pipeline.SessionPause{Cycle: 1, Rule: 2}}
 		}, "needs_fixes", SessionPaused, "PAUSED 2 pause_and_clarify undecided"},
@@ -113,7 +113,7 @@ func TestSessionAtTheGate(t *testing.T) {
 			in.Failed = &pipeline.Incompleteness{What: "stage", Why: "the stage dispatch failed", Gating: true}
 			in.Session.Before = pipeline.SessionState{Cycle: 1, HeadSHA: "old", Rule: 1, Escalation: &pipeline.SessionPause{Cycle: 1, Rule: 1}}
 		}, "needs_fixes", Incomplete, "PAUSED 4 stop_and_escalate"},
-		{"a reviewer of every head is no session", "", func(in *Input) {
+		{"a reviewer of every head does not make a session", "", func(in *Input) {
 			in.Session.Cycle = nil
 			in.Session.Asked = pipeline.List[pipeline.AskedReviewer]{{Reviewer: "codex", State: pipeline.AskedAnswered, Answer: &pipeline.SessionAnswer{Verdict: "blocker"}}}
 		}, "pass", "", "none"},
@@ -162,8 +162,8 @@ func TestMemoryChangesNoVerdict(t *testing.T) {
 	}
 }
 
-// What a remote reviewer says needs proof like what a model says, unless the server trusts it, and it
-// is no model in the models' summary.
+// A remote reviewer's findings need proof like a model's, unless the server trusts the reviewer. The
+// models' summary leaves them out.
 func TestRemoteFindingsNeedProof(t *testing.T) {
 	issue := func(line int) []pipeline.Finding {
 		return []pipeline.Finding{{Title: "Salt is missing", Message: "The hash has no salt.", Severity: "major", Confidence: 0.7, Path: "a.go", StartLine: line}}
@@ -200,7 +200,7 @@ func TestRemoteFindingsNeedProof(t *testing.T) {
 }
 
 // A remote reviewer that was not asked about a head does not make the review incomplete, unless it is
-// required in a session that has begun, or what it found before blocked.
+// required in a session that has begun, or its earlier findings blocked.
 func TestNotAskedAgain(t *testing.T) {
 	in := sessionWorld("")
 	in.Session.Cycle = nil

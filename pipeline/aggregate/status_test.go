@@ -42,8 +42,8 @@ func statuses(t *testing.T) []pipeline.AgentStatus {
 	return all
 }
 
-// Only ok and discarded let a required agent through the gate, and not_asked, whose session decides. An agent that is missing from the
-// manifest counts as required, and so does an agent without a result.
+// Only ok and discarded let a required agent through the gate, and not_asked before a session. An agent
+// that is missing from the manifest counts as required, and so does an agent without a result.
 func TestEveryStatusAtTheGate(t *testing.T) {
 	for _, status := range statuses(t) {
 		finished := status == pipeline.AgentOK || status == pipeline.AgentDiscarded || status == pipeline.AgentNotAsked

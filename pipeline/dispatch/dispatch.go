@@ -240,7 +240,7 @@ type WaitingError struct{ Until string }
 
 func (e *WaitingError) Error() string { return "it has until " + e.Until }
 
-// NotAskedError says why a remote reviewer was not asked. That is no failure.
+// NotAskedError says why a remote reviewer was not asked. That is not a failure.
 type NotAskedError struct{ Why string }
 
 func (e *NotAskedError) Error() string { return e.Why }

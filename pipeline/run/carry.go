@@ -81,7 +81,7 @@ func (r *Runner) readsCommits(engine *Engine, agent string) bool {
 }
 
 // readsMemory reports whether an agent asks models about the change, and so tells them what memory
-// has on it. So may an agent that replaces one of the config's.
+// has on it. An agent that replaces one of the config's may also do so.
 func readsMemory(engine *Engine, agent string) bool {
 	return slices.ContainsFunc(engine.config.Agents, func(a config.Agent) bool {
 		_, documents := a.Reviewer()
@@ -91,7 +91,7 @@ func readsMemory(engine *Engine, agent string) bool {
 
 // sameNotes reports whether memory tells models the same about the files in scope. A review of an
 // older version has no memory that models were told of, which equals an empty one. What a person
-// decided about single findings is no part of it.
+// decided about single findings is not part of it.
 func sameNotes(scope pipeline.AgentScope, now, before *pipeline.Review) bool {
 	var paths []string
 	for i := range now.Facts.Files {
@@ -103,8 +103,8 @@ func sameNotes(scope pipeline.AgentScope, now, before *pipeline.Review) bool {
 	return pipeline.SameJSON(memory.NotesOn(&now.Memory, services, paths), memory.NotesOn(&before.Memory, services, paths))
 }
 
-// sameCycle reports whether an agent that reviews sessions is told the same about them. An agent that
-// does not is told nothing.
+// sameCycle reports whether a reviewer of sessions is told the same about both. Other agents are told
+// nothing.
 func (e *Engine) sameCycle(agent string, now, before *pipeline.Session) bool {
 	for i := range e.config.Agents {
 		if a := &e.config.Agents[i]; a.ID == agent {
@@ -114,7 +114,7 @@ func (e *Engine) sameCycle(agent string, now, before *pipeline.Session) bool {
 	return true
 }
 
-// told is the part of a cycle that reviewers are told.
+// told returns the part of a cycle that reviewers are told.
 func told(c *pipeline.SessionCycle) *pipeline.SessionCycle {
 	if c == nil {
 		return nil

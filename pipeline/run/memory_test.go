@@ -128,7 +128,7 @@ func TestEvaluationIsToldMemory(t *testing.T) {
 		return pipeline.Memory{FalsePositives: pipeline.List[pipeline.FalsePositive]{{Record: "M-1", Title: "Totals race", Reason: reason}}}
 	}
 	c := newCarrying(t)
-	var telling sync.Mutex // models are asked side by side
+	var telling sync.Mutex // models are asked in parallel
 	var told []string
 	review := func(m pipeline.Memory, carry Carry) Outcome {
 		src := c.first()

@@ -12,10 +12,10 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
-// remoteConfidence is the confidence of what a remote reviewer raises, which states none.
+// remoteConfidence is the confidence of a remote reviewer's issues, which state none.
 const remoteConfidence = 0.70
 
-// maxIssueTitle is how much of an issue's description is its title, in characters.
+// maxIssueTitle is how much of an issue's description becomes a finding's title, in characters.
 const maxIssueTitle = 120
 
 // remote is an agent of the kind webhook. Its reviewer was asked before the dispatch, and its answer
@@ -26,14 +26,14 @@ type remote struct {
 	facts *pipeline.PRFacts
 }
 
-// Review makes findings of the reviewer's issues.
+// Review turns the reviewer's issues into findings.
 func (r remote) Review(context.Context, dispatch.Task) (dispatch.Answer, error) {
 	a := r.asked
 	switch {
 	case a == nil && r.agent.Session:
 		return dispatch.Answer{}, &dispatch.NotAskedError{Why: "it is asked when a coding agent reports, or by /review"}
 	case a == nil: // on the command line, or in a merge group, whose pull requests were asked about
-		return dispatch.Answer{Output: pipeline.AgentOutput{Agent: r.agent.ID}, Note: "a remote reviewer is asked about pull requests, and was not asked here"}, nil
+		return dispatch.Answer{Output: pipeline.AgentOutput{Agent: r.agent.ID}, Note: "it was not asked, because remote reviewers are asked only about pull requests"}, nil
 	case a.State == pipeline.AskedWaiting:
 		return dispatch.Answer{}, &dispatch.WaitingError{Until: a.Deadline.UTC().Format("15:04 UTC")}
 	case a.State != pipeline.AskedAnswered || a.Answer == nil:
@@ -45,7 +45,7 @@ func (r remote) Review(context.Context, dispatch.Task) (dispatch.Answer, error) 
 	}
 	out := pipeline.AgentOutput{Agent: r.agent.ID}
 	if r.agent.Webhook == nil || !r.agent.Webhook.Trusted {
-		out.Model = r.agent.ID // its findings need proof, as those of a model do
+		out.Model = r.agent.ID // its findings need proof like a model's
 	}
 	misplaced := aggregate.Misplaced(r.facts)
 	for _, x := range a.Answer.Issues {
@@ -54,8 +54,8 @@ func (r remote) Review(context.Context, dispatch.Task) (dispatch.Answer, error) 
 	return dispatch.Answer{Output: out, Remote: true}, nil
 }
 
-// findingOf makes a finding of an issue. An issue about a place that is not in the change is about the
-// change as a whole, and names the place.
+// findingOf turns an issue into a finding. If the issue's place is not in the change, the finding is
+// about the change as a whole, and its message names the place.
 func findingOf(x pipeline.SessionIssue, misplaced func(*pipeline.Finding) string) pipeline.Finding {
 	f := pipeline.Finding{
 		Title: plaintext.CutLine(x.Description, maxIssueTitle), Message: x.Description, Severity: x.Severity, Confidence: remoteConfidence,

@@ -67,8 +67,9 @@ type Options struct {
 	// Memory returns what people taught, once the change is classified, since records of memory belong
 	// to services. If classifying failed, the classification is empty.
 	Memory func(ctx context.Context, facts *pipeline.PRFacts, classification *pipeline.Classification) (pipeline.Memory, error)
-	// Session asks the remote reviewers of the manifest, or none if that is nil because a stage failed. It
-	// returns what is known of the session, or nil. Without Session no remote reviewer is asked.
+	// Session asks the remote reviewers of the manifest. After a failed stage, the manifest is nil and
+	// nobody is asked. Session returns what is known about the session, or nil. If Session itself is nil,
+	// no remote reviewer is asked.
 	Session func(ctx context.Context, facts *pipeline.PRFacts, manifest *pipeline.AgentManifest, cfg *config.Config) (*pipeline.Session, error)
 	// Carry lets results of the last review replace those of agents.
 	Carry Carry
@@ -85,7 +86,7 @@ type Options struct {
 	// Running counts the agents that run, including those that the run abandoned. It may be nil.
 	Running *sync.WaitGroup
 	// IOAgents makes the agents of the kinds that are not built in: they do I/O, which the pipeline
-	// can't do by itself. If it returns nil, the agent is not registered, and fails.
+	// can't do on its own. If it returns nil, the agent is not registered, and fails.
 	IOAgents func(IOAgent) dispatch.Agent
 	// GapModel makes what asks a language model for gaps, if the settings name one. It gets an
 	// agent with the id pipeline.GapDetector.
@@ -237,7 +238,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 	if o.Session != nil {
 		manifest := &v.Manifest
 		if failed != "" {
-			manifest = nil // nobody is asked, but a pause stands
+			manifest = nil // nobody is asked, but a pause remains in force
 		}
 		if v.Session, err = o.Session(ctx, &v.Facts, manifest, out.Config); err != nil {
 			return out, fmt.Errorf("ask the session's reviewers: %w", err)

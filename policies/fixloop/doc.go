@@ -20,8 +20,8 @@
 //	                                                 head continues the count
 //	a failing report of a head that counted before   restores the state after that head
 //	an incomplete report, one of a draft, one that   changes nothing
-//	a paused session alone keeps from passing, or
-//	one that does not count by the settings
+//	fails only because a session is paused, or one
+//	that does not count by the settings
 //	"/review resume" after an escalation             starts a new count from 1
 //
 // After an escalation, the pull request is also halted until "/review resume". Until then, nothing

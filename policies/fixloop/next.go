@@ -20,7 +20,7 @@ type Settings struct {
 type Report struct {
 	HeadSHA  string
 	Decision pipeline.Decision
-	// ByHand says that a person passed the head, in spite of the gate's decision.
+	// ByHand says that a person passed the head despite the gate's decision.
 	ByHand bool
 	// Incomplete says that something is missing that the gate needs.
 	Incomplete bool

@@ -95,7 +95,7 @@ func TestTransitions(t *testing.T) {
 		"passed, then failed by hand":            {{passes("a"), "complete", "", 0}, {fails("a"), "review-fix-1", "", 1}},
 		"passed by hand":                         {{fails("a"), "review-fix-1", "", 1}, {byHand("a"), "complete", NoteByHand, 1}, {fails("b"), "review-fix-2", "", 2}},
 		"passed by hand, then by the gate":       {{fails("a"), "review-fix-1", "", 1}, {byHand("a"), "complete", NoteByHand, 1}, {passes("b"), "complete", "", 0}, {fails("c"), "review-fix-1", "", 1}},
-		"what is no decision fails":              {{Report{HeadSHA: "a", Decision: "approve!"}, "review-fix-1", "", 1}},
+		"an unknown decision fails":              {{Report{HeadSHA: "a", Decision: "approve!"}, "review-fix-1", "", 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s State

@@ -71,10 +71,10 @@ type Row struct {
 // Note adds something to the row of a head.
 type Note string
 
-// These are the notes. The first three say why a failing report opens no attempt.
+// These are the notes. The first four say why a failing report opens no attempt.
 const (
 	NoteIncomplete Note = "incomplete"
-	NotePaused     Note = "paused"    // only the session's pause keeps it from passing
+	NotePaused     Note = "paused"    // only the session's pause keeps the head from passing
 	NoteNoModels   Note = "no models" // no models took part, and only reports with models count
 	NoteDraft      Note = "draft"
 	NoteAgain      Note = "again"     // the head has counted before

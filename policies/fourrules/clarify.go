@@ -13,7 +13,7 @@ import (
 // These are the limits of a summary.
 const (
 	MaxWords = 200 // the limit that review requests state
-	// perWord, in characters, is for texts that don't have words. No language has more on average.
+	// perWord limits texts without spaces, in characters a word. No language has more on average.
 	perWord = 10
 )
 
@@ -52,9 +52,9 @@ const (
 	maxName          = 80   // characters of a name
 )
 
-const nobodyAnswered = "There is no result: no reviewer answered, which is no approval. Ask the reviewers again, or others, and go on when one has answered."
+const nobodyAnswered = "There is no result, because no reviewer answered. That does not count as approval. Ask the reviewers again, or ask others, and continue once one has answered."
 
-// clarification is a prompt that asks the agents to settle the reviewers' issues: it says who
+// clarification returns a prompt that asks the agents to settle the reviewers' issues. It says who
 // raised what, who did not answer, and what must be settled. Reviewers with concerns come first.
 func clarification(results []Result, issues []RaisedIssue, missing []string) string {
 	unanswered := noAnswerFrom(missing)
@@ -62,16 +62,16 @@ func clarification(results []Result, issues []RaisedIssue, missing []string) str
 		return nobodyAnswered
 	}
 	if countOf(results, Concerns) == 0 { // nothing to settle but the missing answers
-		return fmt.Sprintf("%s, so work is paused. No answer is no approval. Ask for a review again, and go on when everybody has answered.\n", unanswered)
+		return fmt.Sprintf("%s, so work is paused. A missing answer does not count as approval. Ask for a review again, and continue once everybody has answered.\n", unanswered)
 	}
 	voices := slices.Clone(results)
 	slices.SortStableFunc(voices, func(a, b Result) int { return b.Payload.Verdict.rank() - a.Payload.Verdict.rank() })
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %d reviewers have concerns, so work is paused until these are settled.", countOf(results, Concerns), len(results)+len(missing))
 	if unanswered != "" {
-		fmt.Fprintf(&b, " %s, which is no approval.", unanswered)
+		fmt.Fprintf(&b, " %s, which does not count as approval.", unanswered)
 	}
-	b.WriteString(" What stands in quotes is the reviewers' own words.\n\nWho says what:\n")
+	b.WriteString(" Texts in quotes are the reviewers' own words.\n\nWho says what:\n")
 	for i, r := range voices {
 		if i == maxReviewers {
 			fmt.Fprintf(&b, "- and %d more reviewers\n", len(voices)-i)
@@ -89,13 +89,13 @@ func clarification(results []Result, issues []RaisedIssue, missing []string) str
 		fmt.Fprintf(&b, "%d. %s\n", i+1, p)
 	}
 	if approved := countOf(results, Approved); approved > 0 {
-		fmt.Fprintf(&b, "\n%d of them approved the same work: where a concern does not hold, say why.\n", approved)
+		fmt.Fprintf(&b, "\n%d of them approved the same work. If a concern is unfounded, say why.\n", approved)
 	}
-	b.WriteString("\nFor each point, say what you change or why nothing has to change, and where two points contradict each other, which of them you follow. Then ask for a review.\n")
+	b.WriteString("\nFor each point, say what you change, or why nothing has to change. If two points contradict each other, say which one you follow. Then ask for a review.\n")
 	return b.String()
 }
 
-// noAnswerFrom names the reviewers who did not answer, or is empty.
+// noAnswerFrom names the reviewers who did not answer. It returns "" if all did.
 func noAnswerFrom(missing []string) string {
 	if len(missing) == 0 {
 		return ""
@@ -182,8 +182,8 @@ func quoted(s string, limit int) string {
 	return `"` + strings.ReplaceAll(oneLine(s, limit), `"`, "'") + `"`
 }
 
-// oneLine puts a text on one line, without what can't be seen, and cuts it where it
-// is long. So no reviewer can write a line of the prompt.
+// oneLine puts a text on one line, removes invisible characters, and cuts it to the
+// limit. So no reviewer can add a line to the prompt.
 func oneLine(s string, limit int) string {
 	return plaintext.CutLine(strings.Map(func(r rune) rune {
 		if !unicode.IsSpace(r) && (!unicode.IsPrint(r) || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)) {

@@ -32,7 +32,7 @@ const TypeResult = "review_result"
 // Result is one reviewer's answer (review_result).
 type Result struct {
 	Type string `json:"type"` // TypeResult
-	// ID is of the request that the result answers. It may be empty.
+	// ID is the id of the request that the result answers. It may be empty.
 	ID        string    `json:"id,omitempty"`
 	Reviewer  string    `json:"reviewer"`
 	Timestamp time.Time `json:"timestamp"`
@@ -46,8 +46,8 @@ type Payload struct {
 	Issues  pipeline.List[Issue] `json:"issues"`
 }
 
-// Issue is one issue that a reviewer found. File is empty if it is not about a single file. Line is
-// its line there, from 1, or 0 if it is about the whole file.
+// Issue is one issue that a reviewer found. File is empty if the issue is not about a single file. Line
+// is its line in the file, from 1, or 0 if it is about the whole file.
 type Issue struct {
 	Severity    pipeline.Severity `json:"severity"`
 	Description string            `json:"description"`
@@ -77,7 +77,7 @@ const (
 
 // Decision is the result of the rules.
 type Decision struct {
-	Rule    int    `json:"rule"` // 1 to 4, or 0 if nobody answered, or not everybody did
+	Rule    int    `json:"rule"` // 1 to 4, or 0 if an answer is missing
 	Action  Action `json:"action"`
 	Status  Status `json:"status"`
 	Flagged bool   `json:"flagged"` // whether work continues with an open concern
@@ -87,8 +87,7 @@ type Decision struct {
 	// Clarification is the prompt for the agents that must settle the reviewers' disagreement. It
 	// is empty unless the action is PauseAndClarify, and has at most MaxClarification characters.
 	Clarification string `json:"clarification"`
-	// Missing are the reviewers who were asked and did not answer, in the order in which they were
-	// asked.
+	// Missing are the reviewers who did not answer, in the order in which they were asked.
 	Missing []string `json:"-"`
 }
 
@@ -101,9 +100,9 @@ type RaisedIssue struct {
 	Line        int               `json:"line,omitempty"`
 }
 
-// Decide applies the rules to the verdicts of one cycle. asked are the reviewers who were asked, all
-// of whom must answer; nil stands for those in the results. If a reviewer answered several times, the
-// latest answer counts (see Latest). The first rule that holds decides:
+// Decide applies the rules to the verdicts of one cycle. asked are the reviewers who were asked and must
+// all answer; nil means those in the results. If a reviewer answered several times, the latest answer
+// counts (see Latest). The first rule that applies decides:
 //
 //	1  any blocker
 //	2  two or more concerns
@@ -140,7 +139,7 @@ func Decide(results []Result, asked []string) Decision {
 	return d
 }
 
-// missing lists the reviewers who were asked and are not in the results, each once.
+// missing lists the reviewers who were asked but are not in the results, each once.
 func missing(results []Result, asked []string) (out []string) {
 	for _, name := range asked {
 		answered := slices.ContainsFunc(results, func(r Result) bool { return r.Reviewer == name })

@@ -78,7 +78,7 @@ func TestRulesOverWhoWasAsked(t *testing.T) {
 		{nil, "a b", 0, "a b", "No answer from a, b, so work is paused."},
 		{[]Verdict{Approved}, "a b", 0, "b", "No answer from b, so work is paused."},
 		{[]Verdict{Approved}, "a b c b", 0, "b c", "No answer from b, c"},
-		{[]Verdict{Concerns}, "a b", 0, "b", "1 of 2 reviewers have concerns, so work is paused until these are settled. No answer from b, which is no approval."},
+		{[]Verdict{Concerns}, "a b", 0, "b", "1 of 2 reviewers have concerns, so work is paused until these are settled. No answer from b, which does not count as approval."},
 		{[]Verdict{Concerns, Concerns}, "a b c", 2, "c", "2 of 3 reviewers have concerns, so work is paused until these are settled. No answer from c"},
 		{[]Verdict{Blocker}, "a b", 1, "b", ""},
 		{[]Verdict{Concerns}, "a", 3, "", ""},
@@ -216,7 +216,7 @@ func TestClarification(t *testing.T) {
 			Issue{pipeline.SeverityWarning, "Drop the cache.", "cache.go", 0}, Issue{pipeline.SeverityMajor, "No plan for\nrolling back.", "", 0}),
 		result("gemini", Concerns, Issue{pipeline.SeverityWarning, `The cache is "essential".`, "cache.go", 0}, Issue{pipeline.SeverityInfo, "Who pays?", "", 0}),
 	}
-	const want = `2 of 3 reviewers have concerns, so work is paused until these are settled. What stands in quotes is the reviewers' own words.
+	const want = `2 of 3 reviewers have concerns, so work is paused until these are settled. Texts in quotes are the reviewers' own words.
 
 Who says what:
 - codex (concerns): "codex says concerns"
@@ -229,9 +229,9 @@ To settle:
 3. doc.go: codex (info): "Say what it returns."
 4. gemini (info): "Who pays?"
 
-1 of them approved the same work: where a concern does not hold, say why.
+1 of them approved the same work. If a concern is unfounded, say why.
 
-For each point, say what you change or why nothing has to change, and where two points contradict each other, which of them you follow. Then ask for a review.
+For each point, say what you change, or why nothing has to change. If two points contradict each other, say which one you follow. Then ask for a review.
 `
 	if diff := cmp.Diff(want, Decide(results, nil).Clarification); diff != "" {
 		t.Errorf("clarification (-want +got):\n%s", diff)

@@ -12,7 +12,7 @@ import (
 // maxReviewer is the limit of a reviewer's name, in bytes.
 const maxReviewer = 200
 
-// maxLine is the greatest number of a line.
+// maxLine is the highest line number.
 const maxLine = 10_000_000
 
 // The bounds of what Decode and DecodeOne report. A hostile text can have an error in each of its values.
@@ -21,7 +21,7 @@ const (
 	maxErrorsOne = 20
 )
 
-// The bounds of the text for DecodeOne. The tree of so many values takes some 3 MB.
+// The bounds of the text for DecodeOne. A tree of that many values takes about 3 MB.
 const (
 	maxBytesOne  = 1 << 20
 	maxValuesOne = 20_000
@@ -34,8 +34,8 @@ type Decoded struct {
 }
 
 // Decode reads one review result or a list of them. The text may have 4 MiB and 200,000 values. If
-// any part is not a valid review result, the errors list what is wrong, up to 1,000 mistakes, and no
-// result counts.
+// any part is not a valid review result, Decode returns no result, and up to 1,000 errors that say
+// what is wrong.
 //
 // Severities may have any spelling that pipeline.ParseSeverity knows.
 func Decode(name string, text []byte) (Decoded, []jsontree.Error) {
@@ -62,14 +62,14 @@ func Decode(name string, text []byte) (Decoded, []jsontree.Error) {
 	return d, nil
 }
 
-// One is a single review result, and where it was read.
+// One is a single review result, and the place where it was read.
 type One struct {
 	Result
 	node *jsontree.Node
 }
 
-// DecodeOne reads one review result, or a list of one, from somebody who is not trusted. The text may
-// have 1 MiB and 20,000 values. If it is not valid, the errors list what is wrong, up to 20 mistakes.
+// DecodeOne reads one review result, or a list of one, from an untrusted sender. The text may have 1 MiB
+// and 20,000 values. If it is not valid, DecodeOne returns up to 20 errors that say what is wrong.
 func DecodeOne(name string, text []byte) (One, []jsontree.Error) {
 	root, errs := jsontree.Options{MaxBytes: maxBytesOne, MaxValues: maxValuesOne}.Parse(&jsontree.Document{Name: name}, text)
 	if len(errs) > 0 {
@@ -89,7 +89,7 @@ func DecodeOne(name string, text []byte) (One, []jsontree.Error) {
 	return One{r, root}, nil
 }
 
-// Refuse returns an error about a field of the result, which the reader can't use.
+// Refuse returns an error about a field of the result that the caller can't accept.
 func (o *One) Refuse(key, problem, remedy string) jsontree.Error {
 	n := o.node
 	if at := n.Get(key); at != nil {
@@ -98,7 +98,7 @@ func (o *One) Refuse(key, problem, remedy string) jsontree.Error {
 	return *n.Error(problem, remedy)
 }
 
-// result reads a review result, and at most most of its mistakes.
+// result reads a review result. It returns no more than most of its mistakes.
 func (d *Decoded) result(n *jsontree.Node, most int) (Result, []jsontree.Error) {
 	f := jsontree.FieldsOf(n, "a review result")
 	f.Most = most

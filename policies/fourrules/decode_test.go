@@ -147,7 +147,7 @@ func TestDecodeOne(t *testing.T) {
 	}
 }
 
-// A hostile text costs little memory, although each of its values is wrong.
+// A hostile text costs little memory, even if each of its values is wrong.
 func TestDecodeIsBounded(t *testing.T) {
 	for name, text := range map[string]string{
 		"objects":  "[" + strings.Repeat("{},", 199_000) + "{}]",
@@ -187,7 +187,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		if len(errs) > 0 {
 			if len(d.Results) > 0 {
-				t.Fatal("there are results beside errors")
+				t.Fatal("there are both results and errors")
 			}
 			return
 		}

@@ -1,5 +1,5 @@
 // Package fourrules decides how the work of coding agents continues after one cycle of reviews, by
-// the reviewers' verdicts alone. The first rule that holds decides:
+// the reviewers' verdicts alone. The first rule that applies decides:
 //
 //	rule 1  any blocker           stop and escalate   PAUSED
 //	rule 2  two or more concerns  pause and clarify   PAUSED

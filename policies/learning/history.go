@@ -28,7 +28,7 @@ type History struct {
 type Followed struct {
 	Finding           // as of the last review that had it
 	Outcome Outcome   // never empty
-	Judged  *Entry    // what a person said of it last, if that still stands
+	Judged  *Entry    // what a person last said about it, if that still applies
 	FirstAt time.Time // when a review showed it first or, if none did, had it first
 	GoneAt  time.Time // when a review no longer had it, or the zero time
 	Shown   bool      // some review showed it

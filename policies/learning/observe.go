@@ -120,7 +120,7 @@ func (o *Observation) asked() (out []Asked) {
 	return out
 }
 
-// tracking finds out what a review says of each finding that it or an earlier one has.
+// tracking finds out what a review says about each finding that it or an earlier one has.
 type tracking struct {
 	Observation
 	entry *Review
@@ -168,7 +168,7 @@ func (t *tracking) track() {
 
 // has records a finding of this review.
 func (t *tracking) has(f *pipeline.Finding, status Status) {
-	if t.seen[f.ID] { // what is shown comes first
+	if t.seen[f.ID] { // findings that are shown come first
 		return
 	}
 	t.seen[f.ID] = true

@@ -266,7 +266,7 @@ func TestEntriesHoldNoTexts(t *testing.T) {
 	}
 }
 
-// A finding that is shown counts as shown, although what is in evaluation makes it, too.
+// A finding that is shown counts as shown, even if something in evaluation also makes it.
 func TestShownAndInEvaluation(t *testing.T) {
 	s := newScene()
 	e := s.reviewWith(func(v *pipeline.Review) {
@@ -282,7 +282,7 @@ func TestShownAndInEvaluation(t *testing.T) {
 	}
 }
 
-// A log of a pull request that is pushed to without end stays bounded.
+// The log of a pull request stays bounded, however often somebody pushes to it.
 func TestLogsAreBounded(t *testing.T) {
 	s := newScene()
 	rows, ranges := 0, 0

@@ -111,7 +111,7 @@ func Like(a, b *pipeline.FalsePositive) bool {
 }
 
 // Wider reports whether a record may be about findings that another one, which it is like, is not
-// about: it leaves out the agent or the category, or its title has words that the other's lacks.
+// about: it leaves out the agent or the category, or its title has words that the other title lacks.
 func Wider(a, than *pipeline.FalsePositive) bool {
 	if a.Rule != "" {
 		return false

@@ -36,7 +36,7 @@ func TestNotesOn(t *testing.T) {
 		FalsePositives: pipeline.List[pipeline.FalsePositive]{
 			{Record: "M-30", Service: "api"}, {Record: "M-4", Service: "api", Globs: pipeline.List[string]{"x/**", "lib/*.go"}},
 			{Record: "M-5", Service: "web"}, {Record: "M-6", Service: "web", Globs: pipeline.List[string]{"lib/*.go", "["}},
-			{Record: "M-7"}, {Record: "M-8", Globs: pipeline.List[string]{"*.md"}}, {Record: "M-9", Service: "mail"}, {Record: "M-10", Blocked: true}, // what blocked is told to no model
+			{Record: "M-7"}, {Record: "M-8", Globs: pipeline.List[string]{"*.md"}}, {Record: "M-9", Service: "mail"}, {Record: "M-10", Blocked: true}, // models are not told about findings that blocked
 		},
 		Recurring: pipeline.List[pipeline.RecurringFinding]{
 			{Service: "api", Title: "rare", Severity: "critical", Frequency: 1}, {Service: "api", Title: "b", Severity: "info", Frequency: 12},
@@ -65,7 +65,7 @@ func TestNotesOn(t *testing.T) {
 	}
 }
 
-// What each review changes about a pattern is no part of the notes, and memory stays as it is.
+// What each review changes about a pattern is not part of the notes, and memory stays as it is.
 func TestNotesHaveNothingThatEachReviewChanges(t *testing.T) {
 	m := &pipeline.Memory{Recurring: pipeline.List[pipeline.RecurringFinding]{{Title: "t", Severity: "info", Frequency: 7, LastSeen: time.Unix(1, 0), Example: "a.go:1"}}}
 	got := NotesOn(m, nil, []string{"a.go"})[0].Recurring[0]

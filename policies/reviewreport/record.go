@@ -25,8 +25,8 @@ type Record struct {
 	// FixLoop is the state of the pull request's fix loop. Only reviewgate's own reports have one,
 	// and no decision reads it.
 	FixLoop *FixLoop `json:"fix_loop,omitempty"`
-	// Session says where the session of coding agents stands. Only reviewgate's own reports have one,
-	// and no decision reads it.
+	// Session is the state of the pull request's session of coding agents. Only reviewgate's own reports
+	// have one, and no decision reads it.
 	Session *Session `json:"session,omitempty"`
 
 	// Error says why a report can't be used, and Recovery what to do about it.
@@ -42,11 +42,11 @@ type FixLoop struct {
 	MaxAttempts int    `json:"max_attempts"`
 }
 
-// Session is where a session of coding agents stands.
+// Session is the state of a session of coding agents.
 type Session struct {
 	Status string `json:"status"` // PAUSED or RUNNING
 	Rule   int    `json:"rule"`   // of the last decision, 0 to 4; -1 before the first
-	Cycle  int    `json:"cycle"`  // the newest one that is decided or waits
+	Cycle  int    `json:"cycle"`  // the newest one that is decided or awaits answers
 	// Waiting says that answers are still to come.
 	Waiting bool `json:"waiting"`
 }

@@ -22,8 +22,8 @@ type Cycle struct {
 	Reviewers []string
 }
 
-// Reviewer is a reviewer who was asked. Result is nil without a valid answer, which may still come if
-// Waiting is set.
+// Reviewer is a reviewer who was asked. Result is nil if there is no valid answer. If Waiting is set, one
+// may still come.
 type Reviewer struct {
 	Name    string
 	Result  *fourrules.Result
@@ -41,9 +41,9 @@ func (r *Reviewer) answer() string {
 	return r.Name + " missing"
 }
 
-// Resume returns the state after people have resumed the session so many times. If that is new, it
-// ends an escalation and a pause that the last of these people saw, and the answers that this person
-// saw are settled. resumed reports whether it ended anything. Resume does not change s.
+// Resume returns the state after people have resumed the session so many times. If the last time is new,
+// it ends an escalation and a pause that its person saw, and settles the answers that this person saw.
+// resumed reports whether it ended anything. Resume does not change s.
 func Resume(s pipeline.SessionState, resumes int, saw *pipeline.SessionResume) (_ pipeline.SessionState, resumed bool) {
 	if resumes <= s.Resumes || saw == nil {
 		return s, false
@@ -61,23 +61,23 @@ func Resume(s pipeline.SessionState, resumes int, saw *pipeline.SessionResume) (
 	return s, resumed
 }
 
-// same reports whether a pause is one that somebody saw.
+// same reports whether two pauses have the same cycle, rule and reviewers.
 func same(now, saw *pipeline.SessionPause) bool {
 	return now != nil && saw != nil && now.Cycle == saw.Cycle && now.Rule == saw.Rule && slices.Equal(now.Reviewers, saw.Reviewers)
 }
 
-// Escalates reports whether a session is escalated anew.
+// Escalates reports whether a session is newly escalated.
 func Escalates(before, after *pipeline.SessionState) bool {
 	return after.Escalation != nil && !same(after.Escalation, before.Escalation)
 }
 
-// Pauses reports whether a session is paused anew, or for other reasons than before.
+// Pauses reports whether a session is newly paused, or paused for other reasons than before.
 func Pauses(before, after *pipeline.SessionState) bool {
 	return after.Pause != nil && !(same(after.Pause, before.Pause) && after.Pause.Clarification == before.Pause.Clarification)
 }
 
-// Action is what the agents of a session do, whatever the rule of its last decision was: an older
-// escalation still stops them.
+// Action returns what the agents of a session must do. This need not be the action of its last decision:
+// an older escalation still stops them.
 func Action(s *pipeline.SessionState) fourrules.Action {
 	switch {
 	case s.Escalation != nil:
@@ -90,9 +90,9 @@ func Action(s *pipeline.SessionState) fourrules.Action {
 	return fourrules.Continue
 }
 
-// Next decides about a cycle, and returns the state after that. decided is false, and the state stays
+// Next decides a cycle, and returns the state after the decision. decided is false, and the state stays
 // the same, if nobody was asked, or if answers may still come and there is no blocker yet. Answers that a
-// person has settled pause nothing by themselves; see unsettled. If nothing pauses the session, the rule
+// person has settled do not pause the session on their own; see unsettled. If nothing pauses it, the rule
 // in the state is about all answers. Next does not change s.
 func Next(s pipeline.SessionState, c Cycle) (_ pipeline.SessionState, d fourrules.Decision, decided bool) {
 	if len(c.Asked) == 0 {
@@ -128,9 +128,9 @@ func Next(s pipeline.SessionState, c Cycle) (_ pipeline.SessionState, d fourrule
 	return paused(s, &d, open, c), d, true
 }
 
-// unsettled returns the answers that may pause a session although a person has settled some. A blocker
-// and a missing answer may once. A settled concern may again as soon as another reviewer has a new one,
-// because the person has not seen both.
+// unsettled returns the answers that may pause a session. A blocker or a missing answer that a person has
+// settled may not. A settled concern may as soon as another reviewer has a new one, because the person has
+// not seen both.
 func unsettled(heard []Reviewer, settled []string) (open []Reviewer) {
 	isSettled := func(r *Reviewer) bool { return slices.Contains(settled, r.answer()) }
 	concern := func(r *Reviewer) bool { return r.Result != nil && r.Result.Payload.Verdict == fourrules.Concerns }
@@ -157,9 +157,9 @@ func decide(reviewers []Reviewer) fourrules.Decision {
 	return fourrules.Decide(results, asked)
 }
 
-// paused returns the state with the pauses that follow from a decision. Nothing here ends an
-// escalation. A decision that pauses nothing ends a pause if everybody who caused it was asked: a
-// reviewer whose own work is reviewed now has not changed its mind about the rest.
+// paused returns the state with the pauses that follow from a decision. It never ends an escalation. A
+// decision that does not pause the session ends its pause if everybody who caused the pause was asked: a
+// reviewer that was not, because its own work is reviewed now, has not changed its mind about the rest.
 func paused(s pipeline.SessionState, d *fourrules.Decision, open []Reviewer, c Cycle) pipeline.SessionState {
 	by := func(verdict fourrules.Verdict) (names pipeline.List[string]) {
 		for i := range open {
@@ -197,8 +197,8 @@ func (c *Cycle) passedOver(name string) bool {
 	return slices.Contains(c.Reviewers, name) && !slices.ContainsFunc(c.Asked, func(r Reviewer) bool { return r.Name == name })
 }
 
-// concerns returns the open concerns after a cycle: a reviewer who approves has none any more, and
-// nobody has whom the config no longer names.
+// concerns returns the open concerns after a cycle. It drops those of reviewers who approve, and those of
+// reviewers that the config no longer names.
 func concerns(open pipeline.List[pipeline.SessionConcern], c Cycle) pipeline.List[pipeline.SessionConcern] {
 	open = slices.DeleteFunc(slices.Clone(open), func(x pipeline.SessionConcern) bool { return !slices.Contains(c.Reviewers, x.Reviewer) })
 	for i := range c.Asked {

@@ -34,12 +34,12 @@ func cycle(number int, head, answers string, waiting bool) sessions.Cycle {
 	return c
 }
 
-// seen is a resume by somebody who sees the state.
+// seen returns a resume by somebody who saw the state.
 func seen(s pipeline.SessionState) *pipeline.SessionResume {
 	return &pipeline.SessionResume{By: "ann", Escalation: s.Escalation, Pause: s.Pause, Answers: s.Answers}
 }
 
-// stand is a state in a few words, such as "PAUSED rule 1: escalated by codex; concerns of gemini".
+// stand describes a state in a few words, such as "PAUSED rule 1: escalated by codex; concerns of gemini".
 func stand(s pipeline.SessionState) string {
 	text := fmt.Sprintf("%s rule %d", s.Status(), s.Rule)
 	if s.Escalation != nil {
@@ -56,8 +56,8 @@ func stand(s pipeline.SessionState) string {
 
 func TestSessions(t *testing.T) {
 	type step struct {
-		// "1 a ANSWERS" of a cycle and head, with "waiting" in front if answers may come; "look", by
-		// somebody who resumes later; or "resume", by that person or one who looks now.
+		// "1 a ANSWERS" for cycle 1 and head a, with "waiting" in front if answers may still come; "look"
+		// by somebody who resumes later; or "resume" by that person, or else by one who looks now.
 		do   string
 		want string // "undecided" if nothing is decided
 	}
@@ -82,7 +82,7 @@ func TestSessions(t *testing.T) {
 			{"2 b codex:approved gemini:missing", "PAUSED rule 0; escalated by codex; paused by rule 0: gemini"},
 			{"resume", "RUNNING rule 0"},
 		},
-		"what a person resumed in spite of is settled": {
+		"a resume settles the answers that the person saw": {
 			{"1 a codex:blocker gemini:missing", "PAUSED rule 1; escalated by codex"},
 			{"resume", "RUNNING rule 1"},
 			{"1 a codex:blocker gemini:missing", "RUNNING rule 1"},
@@ -95,7 +95,7 @@ func TestSessions(t *testing.T) {
 			{"1 a codex:concerns gemini:concerns qwen:blocker", "PAUSED rule 1; escalated by qwen; concern of codex; concern of gemini"},
 			{"resume", "PAUSED rule 1; escalated by qwen; concern of codex; concern of gemini"},
 		},
-		"an answer that may come is not settled": {
+		"an answer that may still come is not settled": {
 			{"waiting 1 a codex:blocker gemini:missing", "PAUSED rule 1; escalated by codex"},
 			{"resume", "RUNNING rule 1"},
 			{"waiting 1 a codex:blocker gemini:missing", "undecided"},
@@ -106,7 +106,7 @@ func TestSessions(t *testing.T) {
 			{"2 a codex:approved", "PAUSED rule 4; paused by rule 2: codex, gemini; concern of gemini"},
 			{"3 a codex:approved gemini:approved", "RUNNING rule 4"},
 		},
-		"a late concern beside one that a person resumed in spite of pauses": {
+		"a late concern pauses again together with a settled one": {
 			{"1 a codex:concerns gemini:missing", "PAUSED rule 0; paused by rule 0: gemini; concern of codex"},
 			{"resume", "RUNNING rule 0; concern of codex"},
 			{"1 a codex:concerns gemini:concerns", "PAUSED rule 2; paused by rule 2: codex, gemini; concern of codex; concern of gemini"},

@@ -137,7 +137,7 @@ func TestLateAnswer(t *testing.T) {
 		last := c[len(c)-1]
 		return last.Completed() && last.Conclusion == "action_required" && strings.Contains(last.Title, "codex")
 	})
-	w.wants(pr, "PAUSED", 0, "action_required") // once the time is over
+	w.wants(pr, "PAUSED", 0, "action_required") // once the deadline has passed
 	if status, body := w.answer(q, result("codex", "concerns", "Late, and not happy."), nil); status != http.StatusAccepted {
 		t.Fatalf("%d %s", status, body)
 	}

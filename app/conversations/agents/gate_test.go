@@ -98,8 +98,8 @@ func TestSwitchedOffDuringACycle(t *testing.T) {
 	}
 }
 
-// A draft that is not reviewed has no decision, and the state says why. Once it is ready, its review takes
-// up the cycle, so that it can't pass without the reviewers.
+// A draft that is not reviewed has no decision, and the state says why. Once the draft is ready, its review
+// takes up the cycle, so that it can't pass without the reviewers' answers.
 func TestDraftThatIsSkipped(t *testing.T) {
 	t.Parallel()
 	w := start(t, setup{reviewers: "codex", settings: `, "drafts": "skip"`})

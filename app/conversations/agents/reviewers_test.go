@@ -42,7 +42,7 @@ func TestTrust(t *testing.T) {
 				}
 				return
 			}
-			// A finding still blocks after a push about which nobody asks the reviewer.
+			// A finding still blocks after a push that the reviewer is not asked about.
 			pr.Push(ghtest.Files{"store/Other.go": "package store\n"}, "chore: another file")
 			w.wants(pr, "RUNNING", 3, "action_required")
 			if !strings.Contains(w.Comment(pr).Body, "was not asked about this head") {

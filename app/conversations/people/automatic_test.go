@@ -227,7 +227,7 @@ func TestNotApproved(t *testing.T) {
 	t.Parallel()
 	w := modelled(t, &bench{}, `{"auto_approve": true, "auto_reject": true}`)
 	for name, open := range map[string]func() *ghtest.PullRequest{
-		"an agent that is no model fails it": func() *ghtest.PullRequest {
+		"an agent that is not a model fails it": func() *ghtest.PullRequest {
 			return w.Another("insecure", apptest.Tested(ghtest.Files{"store/tls.go": apptest.Insecure}))
 		},
 		"a draft": func() *ghtest.PullRequest {
@@ -552,7 +552,7 @@ func TestReviewRefusedByGitHub(t *testing.T) {
 		t.Errorf("%d edits:\n%s", c.Edits-edits, c.Body)
 	}
 
-	// The comment reports a review that can't be dismissed as long as it stands.
+	// The comment reports a review that can't be dismissed, as long as it is in force.
 	pr := w.Another("stuck", apptest.Clean())
 	w.Idle()
 	refuse := w.GH.On(apptest.RouteDismiss, func(x *ghtest.Exchange) { x.Fail(http.StatusForbidden, "Not you.") })
@@ -640,7 +640,7 @@ func TestApprovalFromBeforeTheDatabaseWasLost(t *testing.T) {
 }
 
 // GitHub fails in many ways while pushes and changed answers come in any order. In the end at
-// most one review stands, and that one is for the head.
+// most one review is in force, and that one is for the head.
 func TestReviewsInTrouble(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()

@@ -180,8 +180,8 @@ func (s intake) acceptClose(ctx context.Context, t tx, d acceptance, ask ports.C
 }
 
 // closeTarget marks a known target as closed. It changes nothing, and returns false, if the target was
-// opened again since: a delivery may come late. Nobody opens a merged pull request again. The caller has
-// locked the target.
+// reopened since, because a delivery may come late. A merged pull request can't be reopened. The caller
+// has locked the target.
 func (s *core) closeTarget(ctx context.Context, t tx, c ports.Close) (closed bool, err error) {
 	last := c.Merged || c.At.IsZero()
 	n, err := t.exec(ctx, `UPDATE targets SET closed = 1, merged = ?, closed_at = CASE WHEN closed = 1 THEN closed_at ELSE ? END

@@ -11,8 +11,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// apply stores what a command changes. A verdict on a finding that was written later replaces the
-// earlier one, whichever arrives first, and so does a later decision by hand on a head and its base.
+// apply stores what a command changes. A verdict that was written later replaces an earlier one on the
+// same finding, whichever arrives first. The same holds for decisions by hand on a head and its base.
 func (s commands) apply(ctx context.Context, t tx, c ports.Command, e ports.Effect) error {
 	g, key, said := c.Target, c.Target.Key(), micros(c.SaidAt())
 	for _, d := range e.Dismiss {

@@ -108,8 +108,8 @@
 //     and outcomes of commands are each one statement on one row, or follow a
 //     lock on it; a good layer's files follow the upsert of its
 //     row. Texts are never changed.
-//   - What changes a session locks the target, or the lease of the run that does so, and
-//     then the session's row, before it judges them. So if two processes find a session
+//   - A transaction that changes a session first locks the target, or the lease of its run,
+//     and then the session's row, before it judges them. So if two processes find a session
 //     due, the second sees that the first has done the work. Of two events with one id,
 //     the second waits for the first.
 //

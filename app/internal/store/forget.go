@@ -238,7 +238,7 @@ func goneMark(id int64) string { return fmt.Sprintf("%s%d", goneMarks, id) }
 
 const goneMarks = "gone installation/"
 
-// markGone notes that an installation is gone: nothing is asked for it any more.
+// markGone notes that an installation is gone: nothing more is asked for it.
 func (s *core) markGone(ctx context.Context, t tx, id int64) error {
 	if err := setMark(ctx, t, goneMark(id), s.Now()); err != nil {
 		return fmt.Errorf("record that the installation was removed: %w", err)

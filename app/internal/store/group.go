@@ -45,7 +45,7 @@ func newGroup() *group {
 }
 
 // start starts the goroutine that writes. commit gets the first write, and must
-// call next for more until next returns nil. others says whether writes that are no deliveries may join.
+// call next for more until next returns nil. others says whether writes other than deliveries may join.
 func (g *group) start(commit func(first *pending, next func(others bool) *pending)) {
 	g.wg.Go(func() {
 		for {

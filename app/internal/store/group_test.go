@@ -105,7 +105,7 @@ func TestDeliveriesDoNotWaitForAllOthers(t *testing.T) {
 	wantTargets(t, s, 1)
 }
 
-// Only so many events are stored at a time. The others wait, as long as their sender does.
+// Only a few events are stored at a time. The others wait as long as their sender does.
 func TestEventsWaitForEachOther(t *testing.T) {
 	s := openTest(t)
 	places := s.Sessions.(sessions).speaking

@@ -92,7 +92,7 @@ func learnReview(ctx context.Context, t tx, runID string) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
-	var e struct { // of a learning.Entry, whose findings may be many
+	var e struct { // a learning.Entry without its findings, which may be many
 		Event      string    `json:"event"`
 		At         time.Time `json:"at"`
 		Repository string    `json:"repository"`
@@ -240,8 +240,8 @@ func (s learned) pageAhead(ctx context.Context, which ports.LogFilter, after log
 	return out
 }
 
-// page lists the chosen entries after another one. Those of one repository are found by its logs, and
-// those of all in the order of an index.
+// page lists the chosen entries after another one. It finds those of one repository through its logs, and
+// those of all repositories in the order of an index.
 func (s learned) page(ctx context.Context, which ports.LogFilter, after logged) ([]logged, error) {
 	query := `SELECT l.target_key, l.id, l.repo_id, l.body FROM learning l WHERE (l.target_key, l.id) > (?, ?)`
 	args := []any{after.key, after.id}

@@ -513,7 +513,7 @@ func (s *core) countMemory(ctx context.Context, t tx, runID string) error {
 	if err := countSeen(ctx, t, repoID, key, counts.Seen, now); err != nil {
 		return fmt.Errorf("count patterns: %w", err)
 	}
-	// In the same order in all transactions, so that they don't wait for each other in a circle.
+	// The order is the same in all transactions, so that they don't deadlock.
 	for _, id := range slices.Sorted(maps.Keys(counts.Hits)) {
 		_, err := t.exec(ctx, `UPDATE memory_records SET hits = hits + ?, used_at = CASE WHEN used_at > ? THEN used_at ELSE ? END WHERE id = ?`, counts.Hits[id], micros(now), micros(now), id)
 		if err != nil {
@@ -547,7 +547,7 @@ func countSeen(ctx context.Context, t tx, repoID int64, key string, seen []ports
 	return savePatterns(ctx, t, repoID, seen, `memory_patterns.frequency + excluded.frequency`)
 }
 
-// countMerged counts what waited for the merge of a target.
+// countMerged counts what had to wait for the merge of a target.
 func (s *core) countMerged(ctx context.Context, t tx, key string) error {
 	runs, err := list(ctx, t, only[string], `SELECT run_id FROM reviews WHERE target_key = ? AND published_at > 0 AND memory_counts <> '' ORDER BY run_id`, key)
 	for i := 0; err == nil && i < len(runs); i++ {
@@ -556,7 +556,7 @@ func (s *core) countMerged(ctx context.Context, t tx, key string) error {
 	return wrap(err, "count what was found in a merged pull request")
 }
 
-// encodeCounts returns the stored form of what a review counts, or "" for nothing.
+// encodeCounts returns the stored form of what a review counts, or "" if it counts nothing.
 func encodeCounts(c ports.MemoryCounts) (string, error) {
 	if len(c.Hits) == 0 && len(c.Seen) == 0 {
 		return "", nil

@@ -89,8 +89,8 @@ func (s probations) LoggedRepositories(ctx context.Context, since time.Time) ([]
 	return all, wrap(err, "list the repositories with a log")
 }
 
-// Probations lists, by repository, what is on probation in the repositories of which concerns accepts
-// the full name. Without concerns it lists everything.
+// Probations lists, by repository, the rules and agents on probation in the repositories whose full names
+// concerns accepts. Without concerns it lists everything.
 func (r *Reader) Probations(ctx context.Context, concerns func(repository string) bool) (all []ports.RepositoryProbation, err error) {
 	repos, err := r.probations.repositories(ctx, `SELECT repo_id FROM probations`)
 	if err != nil {

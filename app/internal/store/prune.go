@@ -125,14 +125,14 @@ var (
 		delete: `DELETE FROM writes WHERE id IN %s`,
 		batch:  200,
 	}
-	// oldEvents are known no more: an event with the id of one is new.
+	// oldEvents are forgotten: a later event with the id of one counts as new.
 	oldEvents = pruned{
 		what:   "old events of sessions",
 		find:   `SELECT id FROM session_events WHERE at < ? AND cycle > 0 ORDER BY at`,
 		delete: `DELETE FROM session_events WHERE id IN %s`,
 		batch:  200,
 	}
-	// oldRequests are so old that nobody waits for their answers any more.
+	// oldRequests are so old that nobody awaits their answers.
 	oldRequests = pruned{
 		what:   "old requests to reviewers",
 		find:   `SELECT id FROM session_requests WHERE asked_at < ? ORDER BY asked_at`,
@@ -161,7 +161,7 @@ var (
 		delete: `DELETE FROM learning_logs WHERE target_key IN %s`,
 		batch:  50,
 	}
-	// oldEntries belong to no log any more.
+	// oldEntries no longer belong to a log.
 	oldEntries = pruned{
 		what:   "entries of old logs",
 		find:   `SELECT DISTINCT l.target_key FROM learning l WHERE NOT EXISTS (SELECT 1 FROM learning_logs p WHERE p.target_key = l.target_key)`,

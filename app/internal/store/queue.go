@@ -18,10 +18,10 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// QueueOptions tune a Queue. Zero values stand for the defaults.
+// QueueOptions tune a Queue. Zero values mean the defaults.
 type QueueOptions struct {
-	// Workers is how many jobs run at the same time, and as many publish jobs and
-	// requests beside them. Default 8: they wait for GitHub most of the time.
+	// Workers is how many jobs run at the same time. As many publish jobs and as many
+	// requests run beside them. Default 8: they wait for GitHub most of the time.
 	Workers int
 	// JobTimeout ends a job's context. Default 30 minutes, since models are
 	// slow; a review has shorter limits of its own.

@@ -26,8 +26,8 @@ type encoded struct {
 	report, inputs, record []byte
 	files                  []byte // nil if the change has no files
 	loop                   string
-	entry                  string // what the review adds to the log of its target; empty for nothing
-	session                string // what the review changes in the session of its target; empty for nothing
+	entry                  string // what the review adds to the log of its target; empty if nothing
+	session                string // what the review changes in the session of its target; empty if nothing
 }
 
 // digest is a hash of everything that is stored of a review that was saved at a time.

@@ -15,8 +15,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
-// maxInCycle is how many events a cycle is about. Only people's commands and cycles that stall again and
-// again make it more than can wait.
+// maxInCycle is how many events a cycle is about, at most. More events than may wait can join a cycle only
+// through people's commands and through earlier cycles that stalled.
 const maxInCycle = 2 * ports.MaxSessionWaiting
 
 // firedAtOnce is how many sessions one Fire looks at.
@@ -49,7 +49,8 @@ func (s sessions) Fire(ctx context.Context) (int, error) {
 	return n, errors.Join(errs...)
 }
 
-// fire makes happen what is due in a session. Another process may have done so since it was listed.
+// fire acts on the timer of a session that is due. Another process may have done so since the session was
+// listed.
 func (s sessions) fire(ctx context.Context, t tx, key string) (fired bool, err error) {
 	g, open, err := lockPull(ctx, t, key)
 	if err != nil {
@@ -64,8 +65,7 @@ func (s sessions) fire(ctx context.Context, t tx, key string) (fired bool, err e
 	if !due(r.dueAt()) {
 		return false, nil
 	}
-	// The rules find what they found before: what is new is only what reviewers are told, or what
-	// they answered.
+	// The agents need not run again: only what reviewers are told or answered is new.
 	ask := ports.ReviewAsk{Target: g, Rerun: ports.Rerun{Decide: true}}
 	switch {
 	case !open:
@@ -80,7 +80,7 @@ func (s sessions) fire(ctx context.Context, t tx, key string) (fired bool, err e
 			return false, err
 		}
 		if failed {
-			ask.Reason = "the reviewers' time is over"
+			ask.Reason = "the reviewers' deadline has passed"
 		}
 	case due(r.GatherAt):
 		events, err := r.gather(ctx, t, now)
@@ -98,7 +98,7 @@ func (s sessions) fire(ctx context.Context, t tx, key string) (fired bool, err e
 			if err := r.fallBack(ctx, t, now); err != nil {
 				return false, err
 			}
-			ask.Reason = "no agent has spoken for a while"
+			ask.Reason = "no agent has reported for a while"
 		}
 	}
 	if open {
@@ -113,7 +113,7 @@ func (s sessions) fire(ctx context.Context, t tx, key string) (fired bool, err e
 	return true, err
 }
 
-// fallBack begins a cycle although nobody has spoken. After a stalled cycle it is about the same events.
+// fallBack begins the fallback cycle. After a stalled cycle, it is about the events of that one.
 func (r *sessionRow) fallBack(ctx context.Context, t tx, now time.Time) error {
 	events, err := r.gather(ctx, t, now)
 	if err == nil && len(events) == 0 {
@@ -145,8 +145,9 @@ func (r *sessionRow) begin(c pipeline.SessionCycle) {
 	r.Cycle, r.Running, r.Stalled, r.HeadSHA = c, true, false, ""
 }
 
-// takeEvents marks the events that wait, and those of a stalled cycle, as those of a cycle. stalled is 0 if
-// there is none. It returns the newest of them, at most maxInCycle, in the order in which they came.
+// takeEvents assigns the events that wait, and those of a stalled cycle, to a cycle. stalled is 0 if no
+// cycle has stalled. takeEvents returns the newest of them, at most maxInCycle, in the order in which they
+// came.
 func takeEvents(ctx context.Context, t tx, key string, stalled, cycle int) ([]ports.SessionEvent, error) {
 	events, err := list(ctx, t, func(row scanner) (e ports.SessionEvent, err error) {
 		var body string
@@ -162,9 +163,9 @@ func takeEvents(ctx context.Context, t tx, key string, stalled, cycle int) ([]po
 	return events, wrap(err, "take the events that wait")
 }
 
-// nextCycle returns the cycle after the session's newest one. It begins with the events, in the order
-// in which they came, or as the fallback if there are none. If no agent speaks in it, it is about the
-// work of the same agents as the cycle before.
+// nextCycle returns the cycle after the session's newest one. The events, in the order in which they came,
+// start it; without events it is the fallback. If none of them is an agent's, the cycle is about the work
+// of the same agents as the one before.
 func nextCycle(r *sessionRow, events []ports.SessionEvent, now time.Time) pipeline.SessionCycle {
 	last := &r.Cycle
 	c := pipeline.SessionCycle{Number: last.Number + 1, BegunAt: now}
@@ -316,15 +317,15 @@ func (s sessions) StallCycle(ctx context.Context, l ports.Lease) error {
 	return wrap(err, "stall the cycle of %s", l.Key)
 }
 
-// stallUndecided stalls the running cycle of a target that is not to be reviewed again, unless reviewers
-// still have time to answer. The caller has locked the target.
+// stallUndecided stalls the running cycle of a target that has no pending review, unless reviewers still
+// have time to answer. The caller has locked the target.
 func (s leases) stallUndecided(ctx context.Context, t tx, key string) error {
 	return s.stallIf(ctx, t, key, func(deadline time.Time) bool { return deadline.IsZero() })
 }
 
-// stallIf stalls the running cycle of a session on a condition about the earliest deadline of those who
-// may still answer in it, which is zero if there is none. It also stores which deadline is the next one.
-// The events that wait begin another cycle at once.
+// stallIf stalls the running cycle of a session if stalls says so. stalls gets the earliest deadline of the
+// reviewers who may still answer in the cycle, which is zero if there are none. stallIf also stores the
+// session's next deadline. After a stall, the events that wait begin another cycle at once.
 func (s *core) stallIf(ctx context.Context, t tx, key string, stalls func(deadline time.Time) bool) error {
 	r, err := lockSession(ctx, t, key)
 	if errors.Is(err, ports.ErrNotFound) {

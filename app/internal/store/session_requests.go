@@ -39,7 +39,7 @@ func scanRequest(row scanner) (q ports.SessionRequest, err error) {
 }
 
 // addRequest stores a request with the job that sends it, unless it is stored already. With Again, it
-// opens one that has failed without an answer.
+// reopens a request that failed without an answer.
 func (s *core) addRequest(ctx context.Context, t tx, q ports.SessionRequest) (added bool, err error) {
 	if q.ID == "" || q.Kind == "" {
 		return false, errors.New("store a request: it has no id, or no kind")
@@ -70,9 +70,9 @@ func (s *core) addRequest(ctx context.Context, t tx, q ports.SessionRequest) (ad
 	return true, err
 }
 
-// reopen opens the stored request for the same review if it has failed without an answer, and returns
-// the job that sends it; else the zero value. The job that sent it before may still be ending, so
-// this one differs from it.
+// reopen reopens the stored request for the same review if that failed without an answer. It returns the
+// job that sends the request again, or the zero value. The earlier job may still be ending, so this one
+// differs from it.
 func reopen(ctx context.Context, t tx, q ports.SessionRequest, asked int64) (job ports.RequestJob, err error) {
 	err = t.row(ctx, `UPDATE session_requests SET state = ?, note = '', asked_at = ?, deadline = ?
 		WHERE target_key = ? AND cycle = ? AND head_sha = ? AND agent = ? AND kind = ? AND state = ? AND answer = '' RETURNING id`,
@@ -81,7 +81,7 @@ func reopen(ctx context.Context, t tx, q ports.SessionRequest, asked int64) (job
 	case errors.Is(err, sql.ErrNoRows):
 		return ports.RequestJob{}, nil
 	case err != nil:
-		return ports.RequestJob{}, fmt.Errorf("open the request to %s anew: %w", q.Agent, err)
+		return ports.RequestJob{}, fmt.Errorf("reopen the request to %s: %w", q.Agent, err)
 	}
 	job.Asked = asked
 	return job, nil
@@ -141,8 +141,8 @@ func (s sessions) AskReviewers(ctx context.Context, l ports.Lease, cycle int, he
 	return all, nil
 }
 
-// askInCycle stores the requests of the running cycle about a head. Reviewers who are asked about the
-// same head again keep their time; those who are asked later have their own.
+// askInCycle stores the requests of the running cycle about a head. Reviewers who are asked again about
+// the same head keep their deadline. Reviewers who are asked later have their own.
 func (s sessions) askInCycle(ctx context.Context, t tx, r *sessionRow, headSHA string, deadline time.Time, requests []ports.SessionRequest) error {
 	added, err := s.addRequests(ctx, t, requests)
 	if err != nil {
@@ -161,7 +161,7 @@ func (s sessions) askInCycle(ctx context.Context, t tx, r *sessionRow, headSHA s
 	return nil
 }
 
-// addRequests stores requests, and reports whether one of them is new or open anew.
+// addRequests stores requests, and reports whether any of them is new or reopened.
 func (s *core) addRequests(ctx context.Context, t tx, requests []ports.SessionRequest) (added bool, err error) {
 	for _, q := range requests {
 		one, err := s.addRequest(ctx, t, q)
@@ -174,8 +174,8 @@ func (s *core) addRequests(ctx context.Context, t tx, requests []ports.SessionRe
 }
 
 // await sets when Fire must look at the target's open requests: at the earliest deadline of those about
-// the newest head, in the newest cycle or outside of sessions. A closed target waits for nobody. It
-// also returns the earliest deadline in the newest cycle. Both are zero for none.
+// the newest head, in the newest cycle or outside of sessions. A closed target waits for nobody. await
+// also returns the earliest deadline in the newest cycle. A time is zero if there is no such deadline.
 func (r *sessionRow) await(ctx context.Context, t tx) (inCycle time.Time, err error) {
 	var next, ofCycle int64
 	err = t.row(ctx, `SELECT coalesce(min(q.deadline), 0), coalesce(min(CASE WHEN q.cycle > 0 THEN q.deadline END), 0)
@@ -189,14 +189,14 @@ func (r *sessionRow) await(ctx context.Context, t tx) (inCycle time.Time, err er
 	return fromMicros(ofCycle), nil
 }
 
-// failOverdue ends the requests about a head whose time is over, in a session's newest cycle and
-// outside of sessions, and reports whether there are any. So a review that decides need not compare
-// the times, by a clock that may differ.
+// failOverdue ends the overdue requests about a head, in a session's newest cycle and outside of
+// sessions, and reports whether there were any. So a review that decides need not compare deadlines
+// with its own clock, which may differ.
 func failOverdue(ctx context.Context, t tx, r *sessionRow, headSHA string, now time.Time) (failed bool, err error) {
 	n, err := t.exec(ctx, `UPDATE session_requests SET state = ?, note = ?
 		WHERE target_key = ? AND head_sha = ? AND cycle IN (0, ?) AND kind = ? AND state = ? AND deadline > 0 AND deadline <= ?`,
 		string(ports.RequestFailed), "did not answer in time", r.Key, headSHA, r.Cycle.Number, string(ports.RequestReview), string(ports.RequestOpen), micros(now))
-	return n > 0, wrap(err, "end the requests whose time is over")
+	return n > 0, wrap(err, "end the overdue requests")
 }
 
 // Requests implements ports.Sessions.
@@ -307,7 +307,7 @@ type lockedRequest struct {
 	ports.SessionRequest
 	target  ports.Target
 	open    bool       // the target may be reviewed
-	session sessionRow // with the key alone if there is none
+	session sessionRow // has only its key if there is no session
 	// current says that the request is about the newest head and, if it belongs to a cycle, that this
 	// is the newest one.
 	current bool
@@ -348,8 +348,8 @@ func lockRequest(ctx context.Context, t tx, id string) (q *lockedRequest, err er
 	return q, nil
 }
 
-// askWhenComplete asks for the review that reads the answers to a request and to those beside it, unless
-// one of them is still open. If its time is over, Fire asks for the review.
+// askWhenComplete asks for the review that reads the answers to a request and to the others of its cycle
+// and head, unless one of these is still open. Once that one is overdue, Fire asks for the review.
 func (s sessions) askWhenComplete(ctx context.Context, t tx, q *lockedRequest, reason string) error {
 	var awaited bool
 	err := t.row(ctx, `SELECT EXISTS (SELECT 1 FROM session_requests
@@ -361,7 +361,7 @@ func (s sessions) askWhenComplete(ctx context.Context, t tx, q *lockedRequest, r
 	return s.askDecision(ctx, t, q.target, reason)
 }
 
-// askDecision asks for a review that only decides anew.
+// askDecision asks for a review that only decides again.
 func (s sessions) askDecision(ctx context.Context, t tx, g ports.Target, reason string) error {
 	_, err := s.raise(ctx, t, ports.ReviewAsk{Target: g, Reason: reason, Rerun: ports.Rerun{Decide: true}})
 	return err

@@ -30,7 +30,7 @@ var _ ports.Sessions = sessions{}
 // sessionRow is a session as it is stored, without the number of events that wait.
 type sessionRow struct {
 	ports.SessionRow
-	deadlineAt time.Time // the earliest deadline of the open requests that matter; zero for none
+	deadlineAt time.Time // the earliest deadline of the open requests that matter; zero if there are none
 	// The settings' defaults for the next cycle.
 	focusAreas []string
 	maxWords   int
@@ -38,8 +38,8 @@ type sessionRow struct {
 
 const sessionColumns = `target_key, cycle, running, stalled, head_sha, state, resumes, resumed, spoke_at, gather_at, deadline_at, fallback_at, due_at, focus_areas, max_words`
 
-// readSession returns a session. It returns ErrNotFound with an empty session of the target if there is
-// none. how is the end of the query, which may lock the row.
+// readSession returns a session, or ErrNotFound with an empty session of the target. how is the end of the
+// query, which may lock the row.
 func readSession(ctx context.Context, t tx, key, how string) (sessionRow, error) {
 	r := sessionRow{SessionRow: ports.SessionRow{Key: key}}
 	var cycle, state, resumed, focus string
@@ -57,13 +57,13 @@ func readSession(ctx context.Context, t tx, key, how string) (sessionRow, error)
 	return r, nil
 }
 
-// lockSession is readSession that locks the row.
+// lockSession is readSession, and locks the row.
 func lockSession(ctx context.Context, t tx, key string) (sessionRow, error) {
 	return readSession(ctx, t, key, t.lock())
 }
 
-// dueAt is when Fire has something to do; zero means never. While a cycle is under review, the next one
-// and the fallback wait for its end.
+// dueAt returns when Fire has something to do; zero means never. While a cycle is under review, the next
+// one and the fallback wait for its end.
 func (r *sessionRow) dueAt() (due time.Time) {
 	timers := []time.Time{r.deadlineAt}
 	if !r.UnderReview() {
@@ -126,8 +126,8 @@ func (r *sessionRow) gatherNow(ctx context.Context, t tx, now time.Time) error {
 	return err
 }
 
-// lockPull locks a target. open says that it may be reviewed: it is not closed, and its installation is
-// there.
+// lockPull locks a target. open says that the target may be reviewed: it is not closed, and its
+// installation is not gone.
 func lockPull(ctx context.Context, t tx, key string) (g ports.Target, open bool, err error) {
 	err = t.row(ctx, `SELECT `+targetColumns+`, closed = 0 FROM targets WHERE key = ?`+t.lock(), key).Scan(append(targetDest(&g), &open)...)
 	if err != nil {
@@ -170,8 +170,8 @@ func (s sessions) Speak(ctx context.Context, e ports.SessionEvent, settings port
 	return said, nil
 }
 
-// speak stores an event. If it returns ErrManyEvents or ErrTargetClosed, it has changed nothing but what
-// is known of the target.
+// speak stores an event. If it returns ErrManyEvents or ErrTargetClosed, it has changed at most what is
+// known about the target.
 func (s *core) speak(ctx context.Context, t tx, e ports.SessionEvent, settings ports.SessionSettings) (said ports.Spoken, err error) {
 	switch {
 	case e.ID == "":

@@ -73,7 +73,7 @@ func sessionsOutliveTheirProcess(t *testing.T, p prepared) {
 	})
 	fire(0)
 	clock = clock.Add(10 * time.Minute)
-	fire(1) // the reviewers' time is over
+	fire(1) // the reviewers' deadline has passed
 	fire(0)
 	inProcess(func(s *store.Store) error {
 		l, ok, err := s.Acquire(t.Context(), g.Key(), "run", time.Minute)
@@ -85,7 +85,7 @@ func sessionsOutliveTheirProcess(t *testing.T, p prepared) {
 	})
 	inProcess(func(s *store.Store) error { return s.MarkPublished(t.Context(), "run") })
 	clock = clock.Add(5 * time.Minute)
-	fire(1) // nobody spoke for a while
+	fire(1) // no agent has reported for a while
 	fire(0)
 	inProcess(func(s *store.Store) error {
 		r, err := s.Session(t.Context(), g.Key())
@@ -138,7 +138,7 @@ func TestReplicasBeginACycleOnce(t *testing.T) {
 	}
 }
 
-// Two processes take in the same event, about one pull request or about two.
+// Two processes store the same event, about one pull request or about two.
 func TestReplicasStoreAnEventOnce(t *testing.T) {
 	t.Parallel()
 	both := openTwo(t)
@@ -161,7 +161,7 @@ func TestReplicasStoreAnEventOnce(t *testing.T) {
 	}
 }
 
-// A signature counts for one request, also if two processes take in answers at once.
+// A signature is good for one request only, even if two processes store answers at once.
 func TestReplicasCountASignatureOnce(t *testing.T) {
 	t.Parallel()
 	both := openTwo(t)

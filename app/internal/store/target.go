@@ -98,7 +98,7 @@ type before struct {
 }
 
 // rerunWith returns how much is done again after the ask, in its stored form.
-// It includes what earlier asks wanted done anew if they are pending or were given
+// It includes what earlier asks wanted done again if they are pending or were given
 // up. A decision by hand does not wait again for what was given up.
 func (b before) rerunWith(ask ports.ReviewAsk) (string, error) {
 	asked := ask.Rerun

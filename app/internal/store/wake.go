@@ -32,7 +32,7 @@ func (d *wakingDriver) GetListener(*riverdriver.GetListenenerParams) riverdriver
 
 // wakeup is a riverdriver.Listener that reports new jobs in a queue.
 type wakeup struct {
-	some chan struct{} // gets one if there are names in queues
+	some chan struct{} // gets a value if queues has names
 
 	mu     sync.Mutex
 	queues map[string]bool // with new jobs that were not reported

@@ -111,15 +111,15 @@ func New(o Options) *Metrics {
 		ack: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "reviewgate_delivery_ack_seconds", Help: "Time from a webhook's arrival to its answer. Before the answer the delivery is stored durably.", Buckets: seconds}),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "reviewgate_api_requests_total", Help: "Requests to the API, by route and HTTP status. The route \"other\" has paths that do not exist."}, []string{"route", "status"}),
+			Name: "reviewgate_api_requests_total", Help: "Requests to the API, by route and HTTP status. The route \"other\" stands for all paths that do not exist."}, []string{"route", "status"}),
 		reviews: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "reviewgate_reviews_total", Help: "Completed reviews, by decision: pass, pass_with_warnings, needs_fixes, fail."}, []string{"decision"}),
 		review: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "reviewgate_review_seconds", Help: "Duration of the pipeline.", Buckets: seconds}),
 		cycles: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "reviewgate_session_cycles_total", Help: "Cycles of sessions that were decided, by the rule that decided first: 0 to 4."}, []string{"rule"}),
+			Name: "reviewgate_session_cycles_total", Help: "Decided cycles of sessions, by the rule of the first decision: 0 to 4."}, []string{"rule"}),
 		answers: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "reviewgate_session_answers_total", Help: "Answers of reviewers when a cycle was decided, by verdict: approved, concerns, blocker, waiting, missing. Agents of repositories have the label \"other\"."}, []string{"agent", "verdict"}),
+			Name: "reviewgate_session_answers_total", Help: "Reviewers' answers at the first decision of a cycle, by verdict: approved, concerns, blocker, waiting, missing. Agents of repositories have the label \"other\"."}, []string{"agent", "verdict"}),
 		jobs: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "reviewgate_jobs_total", Help: "Attempts at jobs of the queue, by kind and outcome: done, put_off, given_up, panicked, stopped."}, []string{"kind", "outcome"}),
 		job: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -200,7 +200,7 @@ func (m *Metrics) Reviewed(decision string, d time.Duration) {
 // Cycle counts a decided cycle of a session.
 func (m *Metrics) Cycle(rule string) { m.cycles.WithLabelValues(rule).Inc() }
 
-// Answer counts what a reviewer said, or did not say, in a decided cycle.
+// Answer counts a reviewer's answer, or the lack of one, in a decided cycle.
 func (m *Metrics) Answer(agent, verdict string) {
 	m.answers.WithLabelValues(m.known(agent), verdict).Inc()
 }

@@ -56,7 +56,7 @@ func (e *exporter) export(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.Endpoint, bytes.NewReader(text))
 	if err != nil {
-		return errors.New("the endpoint is no URL") // err holds the URL, which may have a password
+		return errors.New("the endpoint is not a URL") // err holds the URL, which may have a password
 	}
 	req.Header.Set("Content-Type", "application/json")
 	for k, v := range e.Headers {

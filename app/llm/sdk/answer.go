@@ -32,7 +32,7 @@ func whole(text string) error {
 	case strings.TrimSpace(text) == "":
 		return &fault{kind: llm.Malformed, status: http.StatusOK, err: errors.New("the answer is empty")}
 	case !utf8.ValidString(text):
-		return &fault{kind: llm.Malformed, status: http.StatusOK, err: errors.New("the answer is no UTF-8")}
+		return &fault{kind: llm.Malformed, status: http.StatusOK, err: errors.New("the answer is not UTF-8")}
 	}
 	return nil
 }

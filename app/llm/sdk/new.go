@@ -35,7 +35,7 @@ func NewOver(transport http.RoundTripper, e config.ModelEndpoint, key string) (l
 		return nil, errors.New("there is no key: set the variable that key_env names, or the base_url of a server that needs none")
 	}
 	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, errors.New("the key has a character that no header can hold: it was not copied whole, or has something else with it")
+		return nil, errors.New("the key has a character that an HTTP header can't contain: copy the key alone and as a whole")
 	}
 	own := map[string]string{config.APIAnthropic: anthropicURL, config.APIOpenAI: openaiURL}[e.API]
 	if own == "" {
@@ -62,9 +62,9 @@ func address(base, own string) (*url.URL, error) {
 		// The error of url.Parse repeats the address, which may hold a password.
 		return nil, errors.New("base_url is not an address: write it as https://host/path")
 	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
-		return nil, errors.New("base_url is not an address of HTTP: write it as https://host/path")
+		return nil, errors.New("base_url is not an HTTP address: write it as https://host/path")
 	case u.User != nil:
-		return nil, errors.New("base_url holds a user or a password: leave it out, and give a key by key_env")
+		return nil, errors.New("base_url contains a user name or a password: leave it out, and put the key in the variable that key_env names")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return nil, errors.New("base_url has a query or a fragment, which would be lost: end it with the path")
 	}

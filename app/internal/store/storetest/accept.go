@@ -47,7 +47,7 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 			t.Error("the same head counts as a move")
 		}
 		if a := f.accept(t, push("3", pull(1, "bbb"))); !a.HeadMoved {
-			t.Error("a new head is no move")
+			t.Error("a new head does not count as a move")
 		}
 		if a := f.accept(t, push("4", pull(1, ""))); a.HeadMoved {
 			t.Error("an ask without head counts as a move")
@@ -88,7 +88,7 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("after reads (-want +got):\n%s", diff)
 		}
 	},
-	"a close that comes late does not close what was opened again": func(t *testing.T, f *fixture) {
+	"a late close does not close a reopened pull request": func(t *testing.T, f *fixture) {
 		g := pull(1, "aaa")
 		closed, reopened := f.clock.Now().Add(time.Second), f.clock.Now().Add(2*time.Second)
 		f.accept(t, asking("opened", ports.ReviewAsk{Target: g, Reason: "opened", At: f.clock.Now()}))
@@ -104,7 +104,7 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("the target is %+v", st)
 		}
 		wantEvents(t, f, g.Key(), fmt.Sprint("reopened ", reopened.Unix()), fmt.Sprint("closed ", closed.Unix()))
-		late.Merged = true // which is the last event of all
+		late.Merged = true // nothing can follow a merge
 		if acc := f.accept(t, asking("merged", late)); !acc.Closed {
 			t.Errorf("the outcome is %+v", acc)
 		}
@@ -249,7 +249,7 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 			t.Fatal(err)
 		}
 		if a := labelled("5", true); !a.NoOp {
-			t.Errorf("label that nothing reads any more = %+v, want a no-op", a)
+			t.Errorf("a label that is no longer read = %+v, want a no-op", a)
 		}
 	},
 	"closes and opens": func(t *testing.T, f *fixture) {

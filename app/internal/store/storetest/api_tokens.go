@@ -14,7 +14,7 @@ import (
 	"github.com/reviewgate/reviewgate/app/ports"
 )
 
-// tokenFixture is a fixture with what tests of agents' tokens share.
+// tokenFixture is a fixture with helpers for the tests of agents' tokens.
 type tokenFixture struct{ *fixture }
 
 // apiToken returns a token of an agent, for a repository.
@@ -84,7 +84,7 @@ var apiTokenTests = with(func(f *fixture) tokenFixture { return tokenFixture{f} 
 			t.Fatal(err)
 		}
 		f.wantToken(t, "revoked twice", two)
-		wantErr(t, "RevokeToken of no token", f.RevokeToken(f.ctx, 999), ports.ErrNotFound)
+		wantErr(t, "RevokeToken of an unknown token", f.RevokeToken(f.ctx, 999), ports.ErrNotFound)
 		_, err := f.TokenByHash(f.ctx, f.apiToken(5, 77, "unknown").Hash)
 		wantErr(t, "an unknown hash", err, ports.ErrNotFound)
 		if _, err := f.AddToken(f.ctx, f.apiToken(5, 78, "one")); err == nil {
@@ -101,7 +101,7 @@ var apiTokenTests = with(func(f *fixture) tokenFixture { return tokenFixture{f} 
 			a.UsedAt = hour.Add(used.want)
 			f.wantToken(t, fmt.Sprint("used at ", used.at), a)
 		}
-		wantErr(t, "UseToken of no token", f.UseToken(f.ctx, 999, hour), ports.ErrNotFound)
+		wantErr(t, "UseToken of an unknown token", f.UseToken(f.ctx, 999, hour), ports.ErrNotFound)
 	},
 	"a repository has a limited number of valid ones": func(t *testing.T, f tokenFixture) {
 		const over = 20
@@ -132,9 +132,9 @@ var apiTokenTests = with(func(f *fixture) tokenFixture { return tokenFixture{f} 
 		if err := f.RevokeToken(f.ctx, f.tokenIDs(t, 77)[0]); err != nil {
 			t.Fatal(err)
 		}
-		f.addToken(t, f.apiToken(5, 77, "in the place of a revoked one"))
+		f.addToken(t, f.apiToken(5, 77, "replaces a revoked one"))
 		f.clock.pass(aDay)
-		f.addToken(t, f.apiToken(5, 77, "in the place of expired ones"))
+		f.addToken(t, f.apiToken(5, 77, "replaces expired ones"))
 	},
 	"go with their repository": func(t *testing.T, f tokenFixture) {
 		f.addToken(t, f.apiToken(5, 77, "one")) // nothing else is stored of the repository

@@ -14,7 +14,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// memoryFixture is a fixture with what tests of memory share.
+// memoryFixture is a fixture with helpers for the tests of memory.
 type memoryFixture struct{ *fixture }
 
 // record returns a proposed record with one vote, as a dismissal on g teaches it.

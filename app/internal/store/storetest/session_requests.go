@@ -14,10 +14,10 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// reviewersTime is the time that reviewers have.
+// reviewersTime is the time that reviewers have to answer.
 const reviewersTime = 10 * time.Minute
 
-// requests are requests to reviewers about a target's head. Each has an ID such as "codex 1 aaa".
+// requests returns requests to reviewers about a target's head. Each has an ID such as "codex 1 aaa".
 func (f sessionFixture) requests(g ports.Target, cycle int, agents ...string) (all []ports.SessionRequest) {
 	now := f.clock.Now()
 	for _, agent := range agents {
@@ -29,7 +29,7 @@ func (f sessionFixture) requests(g ports.Target, cycle int, agents ...string) (a
 	return all
 }
 
-// askReviewers asks as a run does, and returns the agents that are asked by now.
+// askReviewers asks reviewers as a run does, and returns the IDs of the requests.
 func (f sessionFixture) askReviewers(t *testing.T, g ports.Target, cycle int, agents ...string) (asked []string) {
 	t.Helper()
 	l := f.acquire(t, g.Key())
@@ -104,7 +104,7 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 			t.Errorf("the request (-want +got):\n%s", diff)
 		}
 
-		// A push in the running cycle: reviewers are asked anew, and have their time again.
+		// A push in the running cycle: reviewers are asked again, and have a new deadline.
 		pushed := g.At("bbb")
 		f.accept(t, push("2", pushed))
 		if diff := cmp.Diff([]string{"codex 1 bbb"}, f.askReviewers(t, pushed, 1, "codex")); diff != "" {
@@ -152,7 +152,7 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 			t.Errorf("asked (-want +got):\n%s", diff)
 		}
 		if diff := cmp.Diff(ports.SessionRow{Key: g.Key()}, f.session(t, g)); diff != "" {
-			t.Errorf("nobody spoke, and the session is (-want +got):\n%s", diff)
+			t.Errorf("without an event, the session is (-want +got):\n%s", diff)
 		}
 		f.cycle(t, g, 1)
 		if diff := cmp.Diff([]string{"always 0 aaa", "codex 1 aaa"}, f.askReviewers(t, g, 1, "codex")); diff != "" {
@@ -201,28 +201,28 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 		f.clock.pass(reviewersTime - time.Microsecond)
 		f.fire(t, "too early", 0)
 		f.clock.pass(time.Microsecond)
-		f.fire(t, "the time is over", 1)
-		f.wantAsked(t, "the time is over", g, 3, "the reviewers' time is over")
+		f.fire(t, "the deadline has passed", 1)
+		f.wantAsked(t, "the deadline has passed", g, 3, "the reviewers' deadline has passed")
 		if st := f.state(t, g.Key()); !st.Rerun.Decide {
 			t.Errorf("the agents run again: %+v", st.Rerun)
 		}
 		f.fire(t, "again", 0)
 		f.askReviewers(t, g, 1, "codex", "sme") // the review that decides
 		f.clock.pass(time.Hour)
-		f.fire(t, "no new time", 0)
+		f.fire(t, "no new deadline", 0)
 		if r := f.session(t, g); !r.Running || r.Cycle.Number != 1 {
 			t.Errorf("the session is %+v", r)
 		}
 		f.publish(t, g, decided(1))
 		f.fire(t, "the event that waited", 1)
 	},
-	"a reviewer who is asked later has its own time": func(t *testing.T, f sessionFixture) {
+	"a reviewer who is asked later has its own deadline": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
 		f.askedCycle(t, g, "codex")
 		f.clock.pass(time.Minute)
 		f.askReviewers(t, g, 1, "codex", "sme")
 		f.clock.pass(reviewersTime - time.Minute)
-		f.fire(t, "the time of the first is over", 1)
+		f.fire(t, "the deadline of the first has passed", 1)
 		if q := f.request(t, "codex 1 aaa"); q.State != ports.RequestFailed || q.Note != "did not answer in time" {
 			t.Errorf("the request is %+v", q)
 		}
@@ -238,17 +238,17 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 		f.wantAsked(t, "the first is late, and the second has time", g, 4, "codex answered")
 		f.finish(t, g, false)
 		f.clock.pass(59 * time.Second)
-		f.fire(t, "the time of the second is over", 1)
-		f.wantAsked(t, "the time of the second is over", g, 5, "the reviewers' time is over")
+		f.fire(t, "the deadline of the second has passed", 1)
+		f.wantAsked(t, "the deadline of the second has passed", g, 5, "the reviewers' deadline has passed")
 		f.askReviewers(t, g, 1, "third")
 		f.finish(t, g, false)
 		f.clock.pass(reviewersTime)
-		f.fire(t, "the time of the third is over", 1)
+		f.fire(t, "the deadline of the third has passed", 1)
 		if q := f.request(t, "third 1 aaa"); q.State != ports.RequestFailed {
 			t.Errorf("the request is %+v", q)
 		}
 	},
-	"a decision ends the reviewers' time": func(t *testing.T, f sessionFixture) {
+	"a decision ends the wait for reviewers": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
 		f.askedCycle(t, g, "codex")
 		f.answer(t, "codex 1 aaa", pipeline.SessionApproved, ports.AnswerStored)
@@ -273,9 +273,9 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 			t.Errorf("the request is %+v; its answer (-want +got):\n%s", got, diff)
 		}
 		f.clock.pass(reviewersTime)
-		f.fire(t, "nobody is waited for", 0)
+		f.fire(t, "nobody is awaited", 0)
 	},
-	"a blocker asks at once": func(t *testing.T, f sessionFixture) {
+	"a blocker asks for the decision at once": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
 		f.askedCycle(t, g, "codex", "sme")
 		f.answer(t, "codex 1 aaa", pipeline.SessionBlocker, ports.AnswerStored)
@@ -293,7 +293,7 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 			t.Error("an answer at the deadline is late")
 		}
 		f.clock.pass(time.Microsecond)
-		f.fire(t, "the time is over", 1)
+		f.fire(t, "the deadline has passed", 1)
 		f.publish(t, g, paused(1))
 		f.answer(t, "codex 1 aaa", pipeline.SessionApproved, ports.AnswerStored)
 		if q := f.request(t, "codex 1 aaa"); !q.Late || q.State != ports.RequestAnswered {
@@ -316,7 +316,7 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 		}
 		f.wantAsked(t, "the other one is awaited", g, 2, "milestone by claude")
 	},
-	"an answer about an older head or cycle asks for nothing": func(t *testing.T, f sessionFixture) {
+	"an answer about an older head or cycle asks for no review": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
 		f.askedCycle(t, g, "codex", "sme")
 		pushed := g.At("bbb")
@@ -332,7 +332,7 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 			}
 		}
 		f.clock.pass(reviewersTime)
-		f.fire(t, "the time is over", 1)
+		f.fire(t, "the deadline has passed", 1)
 		f.publish(t, pushed, decided(1))
 		f.cycle(t, pushed, 2)
 		f.finish(t, pushed, false)
@@ -370,7 +370,7 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 		f.clock.pass(reviewersTime)
 		f.fire(t, "closed", 0)
 	},
-	"answers that come again": func(t *testing.T, f sessionFixture) {
+	"repeated answers": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
 		f.askedCycle(t, g, "codex", "sme")
 		f.answer(t, "codex 1 aaa", pipeline.SessionApproved, ports.AnswerStored)
@@ -396,7 +396,7 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 		_, err := f.Answer(f.ctx, f.answerTo("unknown", pipeline.SessionApproved))
 		wantErr(t, "an unknown request", err, ports.ErrNotFound)
 	},
-	"equal answers at once count once": func(t *testing.T, f sessionFixture) {
+	"equal answers at the same time count once": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
 		f.askedCycle(t, g, "codex", "sme")
 		var first atomic.Int64
@@ -438,13 +438,13 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 			t.Fatal(err)
 		}
 		f.wantAsked(t, "the fifth is open", g, 3, "third answered")
-		f.fire(t, "the time of the fifth is over", 1)
-		f.wantAsked(t, "the time of the fifth is over", g, 4, "the reviewers' time is over")
+		f.fire(t, "the deadline of the fifth has passed", 1)
+		f.wantAsked(t, "the deadline of the fifth has passed", g, 4, "the reviewers' deadline has passed")
 		f.accept(t, push("2", g.At("bbb")))
 		f.answer(t, "fifth 0 aaa", pipeline.SessionBlocker, ports.AnswerStored)
 		f.wantAsked(t, "an older head", g, 5, "pushed")
 	},
-	"a request that can't be answered is waited for no more": func(t *testing.T, f sessionFixture) {
+	"the answer to a failed request is no longer awaited": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
 		f.askedCycle(t, g, "codex", "sme")
 		end := func(id string, done bool) {
@@ -464,7 +464,7 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 		end("sme 1 aaa", false)
 		f.wantAsked(t, "again", g, 3, "sme can't answer")
 		f.clock.pass(reviewersTime)
-		f.fire(t, "nobody is waited for", 0)
+		f.fire(t, "nobody is awaited", 0)
 		wantErr(t, "an unknown request", f.EndRequest(f.ctx, "unknown", false, ""), ports.ErrNotFound)
 	},
 	"a request that fails after an early decision asks for a new one": func(t *testing.T, f sessionFixture) {
@@ -485,7 +485,7 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 		f.wantAsked(t, "none is open", g, 4, "third can't answer")
 		f.publish(t, g, paused(1))
 		f.clock.pass(reviewersTime)
-		f.fire(t, "nobody is waited for", 0)
+		f.fire(t, "nobody is awaited", 0)
 	},
 	"the deadline asks for a new decision after an early one": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
@@ -499,8 +499,8 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 		f.clock.pass(reviewersTime - time.Minute - time.Microsecond)
 		f.fire(t, "too early", 0)
 		f.clock.pass(time.Microsecond)
-		f.fire(t, "the time of the other is over", 1)
-		f.wantAsked(t, "the time of the other is over", g, 4, "the reviewers' time is over")
+		f.fire(t, "the deadline of the other has passed", 1)
+		f.wantAsked(t, "the deadline of the other has passed", g, 4, "the reviewers' deadline has passed")
 		if q, st := f.request(t, "sme 1 aaa"), f.state(t, g.Key()); q.State != ports.RequestFailed || q.Note != "did not answer in time" || !st.Rerun.Decide {
 			t.Errorf("the request is %+v, and the target %+v", q, st)
 		}
@@ -508,9 +508,9 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 		f.publish(t, g, paused(1))
 		f.clock.pass(time.Minute)
 		f.fire(t, "once", 0)
-		f.wantAsked(t, "once", g, 4, "the reviewers' time is over")
+		f.wantAsked(t, "once", g, 4, "the reviewers' deadline has passed")
 	},
-	"a reviewer outside of sessions who never answers is waited for once": func(t *testing.T, f sessionFixture) {
+	"a reviewer outside of sessions who never answers is awaited once": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
 		f.accept(t, push("1", g))
 		f.askReviewers(t, g, 0, "always")
@@ -518,8 +518,8 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 		f.clock.pass(reviewersTime - time.Microsecond)
 		f.fire(t, "too early", 0)
 		f.clock.pass(time.Microsecond)
-		f.fire(t, "the time is over", 1)
-		f.wantAsked(t, "the time is over", g, 2, "the reviewers' time is over")
+		f.fire(t, "the deadline has passed", 1)
+		f.wantAsked(t, "the deadline has passed", g, 2, "the reviewers' deadline has passed")
 		if q := f.request(t, "always 0 aaa"); q.State != ports.RequestFailed || q.Note != "did not answer in time" {
 			t.Errorf("the request is %+v", q)
 		}
@@ -528,7 +528,7 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 			f.finish(t, g, false)
 			f.clock.pass(reviewersTime)
 			f.fire(t, "once", 0)
-			f.wantAsked(t, "once", g, 2, "the reviewers' time is over")
+			f.wantAsked(t, "once", g, 2, "the reviewers' deadline has passed")
 		}
 		if r := f.session(t, g); r.Running || r.Cycle.Number != 0 {
 			t.Errorf("the session is %+v", r)
@@ -557,7 +557,7 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 		f.clock.pass(reviewersTime)
 		f.fire(t, "asked in an older cycle", 0)
 	},
-	"a run whose models alone are asked leaves no deadline": func(t *testing.T, f sessionFixture) {
+	"a run that asks only models leaves no deadline": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
 		f.accept(t, push("1", g))
 		f.cycle(t, g, 1)
@@ -583,8 +583,8 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 			t.Errorf("the session is %+v", r)
 		}
 		f.clock.pass(reviewersTime)
-		f.fire(t, "the time is over", 1)
-		f.wantAsked(t, "the time is over", g, 3, "the reviewers' time is over")
+		f.fire(t, "the deadline has passed", 1)
+		f.wantAsked(t, "the deadline has passed", g, 3, "the reviewers' deadline has passed")
 	},
 	"reviewers keep their time when a cycle stalls": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
@@ -596,8 +596,8 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 			t.Errorf("the session is %+v", r)
 		}
 		f.clock.pass(reviewersTime)
-		f.fire(t, "the time is over", 1)
-		f.wantAsked(t, "the time is over", g, 3, "the reviewers' time is over")
+		f.fire(t, "the deadline has passed", 1)
+		f.wantAsked(t, "the deadline has passed", g, 3, "the reviewers' deadline has passed")
 	},
 	"a pull request that was closed and opened again waits again": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
@@ -616,9 +616,9 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 		f.askReviewers(t, g, 1, "codex")
 		f.finish(t, g, false)
 		f.fire(t, "opened again", 1)
-		f.wantAsked(t, "opened again", g, 4, "the reviewers' time is over")
+		f.wantAsked(t, "opened again", g, 4, "the reviewers' deadline has passed")
 	},
-	"a request that failed is opened again on demand": func(t *testing.T, f sessionFixture) {
+	"a failed request is reopened on demand": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
 		f.accept(t, push("1", g))
 		again := func(agent string) {
@@ -653,14 +653,14 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 		if diff := cmp.Diff(want, f.request(t, "one 0 aaa")); diff != "" {
 			t.Errorf("the request (-want +got):\n%s", diff)
 		}
-		f.wantJobs(t, jobs+1, "opened again, although its first job has not run")
+		f.wantJobs(t, jobs+1, "reopened, although its first job has not run")
 		f.clock.pass(time.Second)
 		again("one")
 		again("two")
 		again("three")
 		f.wantJobs(t, jobs+1, "open, or answered")
 		if q := f.request(t, "one 0 aaa"); q.AskedAt != want.AskedAt {
-			t.Errorf("an open request was opened again: %+v", q)
+			t.Errorf("an open request was reopened: %+v", q)
 		}
 		if diff := cmp.Diff(before, f.request(t, "two 0 aaa")); diff != "" {
 			t.Errorf("the answered request (-want +got):\n%s", diff)
@@ -669,21 +669,21 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 		wantErr(t, "a second request", err, ports.ErrNotFound)
 
 		f.clock.pass(reviewersTime - time.Minute - time.Second)
-		f.fire(t, "the time of three is over", 1)
+		f.fire(t, "the deadline of three has passed", 1)
 		f.finish(t, g, false)
 		f.clock.pass(time.Minute)
-		f.fire(t, "the new time of one is over", 1)
+		f.fire(t, "the new deadline of one has passed", 1)
 		again("one")
 		f.answer(t, "one 0 aaa", pipeline.SessionApproved, ports.AnswerStored)
 		if q := f.request(t, "one 0 aaa"); q.Late || q.Answer == nil {
 			t.Errorf("the request is %+v", q)
 		}
 	},
-	"a reviewer of a cycle who is asked again has new time": func(t *testing.T, f sessionFixture) {
+	"a reviewer of a cycle who is asked again has a new deadline": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
 		f.askedCycle(t, g, "codex")
 		f.clock.pass(reviewersTime)
-		f.fire(t, "the time is over", 1)
+		f.fire(t, "the deadline has passed", 1)
 		q := f.requests(g, 1, "codex")[0]
 		q.Again = true
 		l := f.acquire(t, g.Key())
@@ -701,7 +701,7 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 		f.clock.pass(reviewersTime - time.Microsecond)
 		f.fire(t, "too early", 0)
 		f.clock.pass(time.Microsecond)
-		f.fire(t, "the new time is over", 1)
+		f.fire(t, "the new deadline has passed", 1)
 	},
 	"other requests are done when they are sent": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")

@@ -16,7 +16,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// sessionFixture is a fixture with what tests of sessions share.
+// sessionFixture is a fixture with helpers for the tests of sessions.
 type sessionFixture struct{ *fixture }
 
 var sessionSettings = ports.SessionSettings{Join: 5 * time.Second, Fallback: 15 * time.Minute, FocusAreas: []string{"architecture", "tests"}, MaxWords: 200}
@@ -25,7 +25,7 @@ func milestone(g ports.Target, agent, id string) ports.SessionEvent {
 	return ports.SessionEvent{ID: id, Kind: pipeline.TriggerMilestone, Target: g, Agent: agent, Summary: "I did " + id}
 }
 
-// byPerson is what /review says.
+// byPerson returns the event of a person's /review.
 func byPerson(g ports.Target, id string) ports.SessionEvent {
 	return ports.SessionEvent{ID: id, Kind: pipeline.TriggerPerson, Target: g}
 }
@@ -46,7 +46,7 @@ func (f sessionFixture) wantRefused(t *testing.T, e ports.SessionEvent, want err
 	}
 }
 
-// fire calls Fire, which must change as many targets.
+// fire calls Fire, which must change the wanted number of targets.
 func (f sessionFixture) fire(t *testing.T, when string, want int) {
 	t.Helper()
 	if n, err := f.Fire(f.ctx); err != nil || n != want {
@@ -63,7 +63,7 @@ func (f sessionFixture) session(t *testing.T, g ports.Target) ports.SessionRow {
 	return r
 }
 
-// cycle has an agent speak and its cycle begin, which is to be the one with the number.
+// cycle has an agent report an event, which must begin the cycle with this number.
 func (f sessionFixture) cycle(t *testing.T, g ports.Target, number int) {
 	t.Helper()
 	f.say(t, milestone(g, "claude", fmt.Sprint("m", number)), ports.Spoken{Cycle: number})
@@ -74,7 +74,7 @@ func (f sessionFixture) cycle(t *testing.T, g ports.Target, number int) {
 	}
 }
 
-// publish publishes a review of what is wanted for a target, with what it changes in the session, and
+// publish publishes a review of the target's wanted generation, which changes the session as o says, and
 // finishes it.
 func (f sessionFixture) publish(t *testing.T, g ports.Target, o ports.SessionOutcome) {
 	t.Helper()
@@ -92,24 +92,24 @@ func (f sessionFixture) finish(t *testing.T, g ports.Target, gaveUp bool) {
 	}
 }
 
-// decided is the outcome of a review that decides a cycle by rule 4.
+// decided returns the outcome of a review that decides a cycle by rule 4.
 func decided(cycle int) ports.SessionOutcome {
 	return ports.SessionOutcome{Cycle: cycle, State: &pipeline.SessionState{Cycle: cycle, HeadSHA: "aaa", Rule: 4}}
 }
 
-// paused is the outcome of a review that pauses the session.
+// paused returns the outcome of a review that pauses the session.
 func paused(cycle int) ports.SessionOutcome {
 	o := decided(cycle)
 	o.State.Rule, o.State.Pause = 2, &pipeline.SessionPause{Cycle: cycle, Rule: 2, Reviewers: pipeline.List[string]{"codex", "sme"}, Clarification: "which?"}
 	return o
 }
 
-// resumedBy is the effect of a person's command that resumes a paused session.
+// resumedBy returns the effect of a person's command that resumes a paused session.
 func resumedBy(login string) ports.Effect {
 	return ports.Effect{ResumeSession: &pipeline.SessionResume{By: login, Pause: paused(1).State.Pause, Answers: pipeline.List[string]{"codex concerns", "sme concerns"}}}
 }
 
-// wantAsked fails unless a target was asked for as often, the last time for the reason.
+// wantAsked fails unless the wanted number of reviews was asked for, the last time for the reason.
 func (f sessionFixture) wantAsked(t *testing.T, when string, g ports.Target, wanted int64, reason string) {
 	t.Helper()
 	if st := f.state(t, g.Key()); st.Wanted != wanted || st.Reason != reason {
@@ -118,7 +118,7 @@ func (f sessionFixture) wantAsked(t *testing.T, when string, g ports.Target, wan
 }
 
 var sessionTests = with(func(f *fixture) sessionFixture { return sessionFixture{f} }, map[string]func(*testing.T, sessionFixture){
-	"begins when an agent speaks": func(t *testing.T, f sessionFixture) {
+	"begins when an agent reports": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
 		_, err := f.Session(f.ctx, g.Key())
 		wantErr(t, "before", err, ports.ErrNotFound)
@@ -220,7 +220,7 @@ var sessionTests = with(func(f *fixture) sessionFixture { return sessionFixture{
 			}
 		}
 	},
-	"an event changes neither the head nor what is wanted": func(t *testing.T, f sessionFixture) {
+	"an event changes neither the head nor the wanted generation": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
 		f.accept(t, push("1", g))
 		f.say(t, milestone(g.At("old"), "claude", "m1"), ports.Spoken{Cycle: 1})
@@ -330,7 +330,7 @@ var sessionTests = with(func(f *fixture) sessionFixture { return sessionFixture{
 		f.fire(t, "the event that waited", 1)
 		f.wantAsked(t, "begun", g, 2, "/review by a person")
 	},
-	"a person alone makes cycles, but no session": func(t *testing.T, f sessionFixture) {
+	"a person alone starts cycles, but no session": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
 		f.accept(t, push("1", g))
 		f.finish(t, g, false)
@@ -347,7 +347,7 @@ var sessionTests = with(func(f *fixture) sessionFixture { return sessionFixture{
 			t.Errorf("the session is %+v", r)
 		}
 	},
-	"the fallback comes once until somebody speaks again": func(t *testing.T, f sessionFixture) {
+	"the fallback comes once until an agent reports again": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
 		f.cycle(t, g, 1)
 		o := decided(1)
@@ -369,14 +369,14 @@ var sessionTests = with(func(f *fixture) sessionFixture { return sessionFixture{
 		if !first.Cycle.Fallback() {
 			t.Error("the cycle is not the fallback's")
 		}
-		f.wantAsked(t, "begun", g, 2, "no agent has spoken for a while")
+		f.wantAsked(t, "begun", g, 2, "no agent has reported for a while")
 		f.publish(t, g, decided(2)) // which leaves the timer as it is
 		f.clock.pass(time.Hour)
 		f.fire(t, "after the fallback", 0)
 		f.cycle(t, g, 3)
 		f.publish(t, g, decided(3))
 		f.clock.pass(15 * time.Minute)
-		f.fire(t, "after somebody spoke", 1)
+		f.fire(t, "after an agent has reported", 1)
 		if r := f.session(t, g); r.Cycle.Number != 4 || !r.Cycle.Fallback() {
 			t.Errorf("the cycle is %+v", r.Cycle)
 		}
@@ -423,7 +423,7 @@ var sessionTests = with(func(f *fixture) sessionFixture { return sessionFixture{
 			t.Errorf("it is due at %v", r.FallbackAt)
 		}
 	},
-	"Fire at once begins a cycle once": func(t *testing.T, f sessionFixture) {
+	"calls of Fire at the same time begin a cycle once": func(t *testing.T, f sessionFixture) {
 		const pulls = 6
 		for n := range pulls {
 			f.say(t, milestone(pull(n+1, "aaa"), "claude", fmt.Sprint(n)), ports.Spoken{Cycle: 1})
@@ -552,7 +552,7 @@ var sessionTests = with(func(f *fixture) sessionFixture { return sessionFixture{
 			t.Errorf("the session is %+v", r)
 		}
 	},
-	"a run stalls the cycle that it can't decide": func(t *testing.T, f sessionFixture) {
+	"a run stalls a cycle that it can't decide": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
 		f.accept(t, push("1", g))
 		l := f.acquire(t, g.Key())
@@ -637,9 +637,9 @@ var sessionTests = with(func(f *fixture) sessionFixture { return sessionFixture{
 			t.Errorf("the session is %+v", r)
 		}
 		f.clock.pass(reviewersTime)
-		f.fire(t, "the reviewers' time is over", 1)
+		f.fire(t, "the reviewers' deadline has passed", 1)
 	},
-	"requests of a review have their time from its publication": func(t *testing.T, f sessionFixture) {
+	"the time of a review's requests begins with its publication": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
 		f.cycle(t, g, 1)
 		made := f.clock.Now()
@@ -702,7 +702,7 @@ var sessionTests = with(func(f *fixture) sessionFixture { return sessionFixture{
 			t.Errorf("the session is %+v", s)
 		}
 	},
-	"a review without a part in the session leaves it": func(t *testing.T, f sessionFixture) {
+	"a review without an outcome leaves the session as it is": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
 		f.cycle(t, g, 1)
 		f.publish(t, g, decided(1))
@@ -716,7 +716,7 @@ var sessionTests = with(func(f *fixture) sessionFixture { return sessionFixture{
 		f.accept(t, push("3", other))
 		f.publish(t, other, ports.SessionOutcome{State: &pipeline.SessionState{Cycle: 1}, Fallback: time.Minute})
 		_, err := f.Session(f.ctx, other.Key())
-		wantErr(t, "the session that there is not", err, ports.ErrNotFound)
+		wantErr(t, "a session that does not exist", err, ports.ErrNotFound)
 	},
 	"the state never goes back": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
@@ -724,7 +724,7 @@ var sessionTests = with(func(f *fixture) sessionFixture { return sessionFixture{
 		old := stored("old", g, 1, "aaa")
 		old.Session = decided(1)
 		f.save(t, old, false)
-		f.publish(t, g, paused(1)) // the same cycle, decided anew
+		f.publish(t, g, paused(1)) // the same cycle, decided again
 		f.cycle(t, g, 2)
 		f.publish(t, g, paused(2))
 		if err := f.MarkPublished(f.ctx, "old"); err != nil {
@@ -804,7 +804,7 @@ var sessionTests = with(func(f *fixture) sessionFixture { return sessionFixture{
 			t.Errorf("the session is %+v", r)
 		}
 	},
-	"keeps odd texts as far as the database can": func(t *testing.T, f sessionFixture) {
+	"keeps odd texts as well as the database can": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
 		e := milestone(g, "claude", "m\x00\xff")
 		e.Summary = "a\x00b\u202e" + strings.Repeat("ü", 10)

@@ -75,7 +75,7 @@ type fixture struct {
 	ctx   context.Context
 }
 
-// with returns tests of a group that has a fixture of its own.
+// with returns the tests of a group that has a fixture of its own.
 func with[F any](own func(*fixture) F, tests map[string]func(*testing.T, F)) map[string]func(*testing.T, *fixture) {
 	out := map[string]func(*testing.T, *fixture){}
 	for name, test := range tests {

@@ -1,19 +1,19 @@
--- Sessions of coding agents, what they say, what remote reviewers are asked, and the agents' tokens.
+-- Sessions of coding agents, the agents' events and tokens, and requests to remote reviewers.
 
 -- +goose Up
 CREATE TABLE sessions (
     target_key  TEXT PRIMARY KEY,
     cycle       TEXT    NOT NULL, -- the newest one: pipeline.SessionCycle, JSON; empty before the first
     running     BIGINT  NOT NULL, -- 1: the cycle is not decided
-    stalled     BIGINT  NOT NULL, -- 1: no review is to come that could decide the running cycle
-    head_sha    TEXT    NOT NULL, -- about which reviewers were asked in the cycle
+    stalled     BIGINT  NOT NULL, -- 1: no pending review can decide the running cycle
+    head_sha    TEXT    NOT NULL, -- that reviewers were asked about in the cycle
     state       TEXT    NOT NULL, -- pipeline.SessionState, JSON; empty before the first decision
     resumes     BIGINT  NOT NULL,
     resumed     TEXT    NOT NULL, -- the last time: pipeline.SessionResume, JSON; empty before the first
-    spoke_at    BIGINT  NOT NULL, -- when an agent spoke last
+    spoke_at    BIGINT  NOT NULL, -- when an agent last reported
     gather_at   BIGINT  NOT NULL, -- when the next cycle begins
     deadline_at BIGINT  NOT NULL, -- the earliest deadline of the open requests that matter
-    fallback_at BIGINT  NOT NULL, -- when a cycle begins although nobody spoke
+    fallback_at BIGINT  NOT NULL, -- when the fallback cycle begins
     due_at      BIGINT  NOT NULL, -- the first of these three that counts now
     focus_areas TEXT    NOT NULL, -- of the settings, JSON
     max_words   BIGINT  NOT NULL  -- of the settings
@@ -49,7 +49,7 @@ CREATE TABLE session_requests (
     note       TEXT    NOT NULL DEFAULT '',
     answer     TEXT    NOT NULL DEFAULT '', -- pipeline.SessionAnswer, JSON
     digest     TEXT    NOT NULL DEFAULT '', -- of the answer as it arrived
-    signature  TEXT    NOT NULL DEFAULT '', -- with which the answer came
+    signature  TEXT    NOT NULL DEFAULT '', -- of the answer
     late       BIGINT  NOT NULL DEFAULT 0, -- the answer came after the deadline
     outdated   BIGINT  NOT NULL DEFAULT 0 -- the answer came when another head or cycle was current
 );
@@ -59,7 +59,7 @@ CREATE INDEX session_requests_target ON session_requests (target_key);
 CREATE UNIQUE INDEX session_requests_signature ON session_requests (signature) WHERE signature <> '';
 CREATE INDEX session_requests_asked ON session_requests (asked_at);
 
--- Tokens with which agents speak to the API.
+-- Tokens of agents for the API.
 CREATE TABLE api_tokens (
     id           BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     hash         BYTEA   NOT NULL UNIQUE,
@@ -75,7 +75,7 @@ CREATE TABLE api_tokens (
 );
 CREATE INDEX api_tokens_repository ON api_tokens (repo_id);
 
--- What a review changes in its session when it is published: ports.SessionOutcome, JSON; empty for nothing.
+-- What a review changes in its session when it is published: ports.SessionOutcome, JSON; empty if nothing.
 ALTER TABLE reviews ADD COLUMN session TEXT NOT NULL DEFAULT '';
 
 -- +goose Down
