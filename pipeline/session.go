@@ -19,6 +19,8 @@ type Session struct {
 	// Outdated are answers about an earlier head, or of an earlier cycle, that came too late. They
 	// are shown, but decide nothing.
 	Outdated List[AskedReviewer] `json:"outdated,omitempty"`
+	// Targets are the agents whose work the newest cycle was about.
+	Targets List[string] `json:"targets,omitempty"`
 	// Before is the session's state before this review.
 	Before SessionState `json:"before"`
 	// Resumes is how often people have resumed the session so far. Resumed is the last time; nil if
@@ -57,10 +59,9 @@ type SessionCycle struct {
 	Deadline time.Time `json:"deadline,omitzero"`
 }
 
-// Fallback reports whether only the time without events started the cycle.
-func (c *SessionCycle) Fallback() bool {
-	return len(c.Triggers) == 1 && c.Triggers[0] == TriggerFallback
-}
+// Fallback reports whether the time without events started the cycle. It has events only if an earlier
+// cycle stalled.
+func (c *SessionCycle) Fallback() bool { return slices.Contains(c.Triggers, TriggerFallback) }
 
 // IsTarget reports whether an agent's own work is reviewed in the cycle.
 func (c *SessionCycle) IsTarget(agent string) bool { return slices.Contains(c.Targets, agent) }

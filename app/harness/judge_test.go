@@ -57,7 +57,7 @@ func (p *pull) judge(late func() int) []fault {
 	for _, g := range p.groups {
 		j.finished(g.HeadSHA, g.CheckRuns())
 		if !g.destroyed {
-			j.answer(g.HeadSHA, g.CheckRuns(), conclusion(g.insecure), p.agents != nil)
+			j.answer(g.HeadSHA, g.CheckRuns(), conclusion(g.insecure), p.agents != nil && len(p.agents.all(p)) > 0)
 		}
 	}
 	for _, c := range p.commands {

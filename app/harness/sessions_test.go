@@ -491,7 +491,7 @@ func (j *sessionJudge) cycles(p *pull, h *history, decided map[int]bool) {
 			continue
 		}
 		j.fallbacks++
-		if heard[n] > 0 {
+		if heard[n] > 0 && !j.mayStall(p) {
 			j.fault("cycle %d is a fallback and has %d events", n, heard[n])
 		}
 		if before := h.begun[n-1]; before != nil && before.Fallback() && resumed[n] == resumed[n-1] {

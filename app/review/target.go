@@ -189,7 +189,9 @@ func (s *Service) begin(ctx context.Context, held *heldTarget) (current context.
 }
 
 // nextStep returns which kind of job must work on a target for which more is wanted. A
-// stored review is only published; its agents never run again.
+// stored review is only published; its agents never run again. An outdated one is dropped: that of
+// another head, and that of a merge group for which more is wanted, since the merge queue acts on the
+// first check.
 func (s *Service) nextStep(ctx context.Context, state ports.TargetState) (ports.JobKind, *ports.StoredReview, error) {
 	stored, err := s.Store.UnpublishedReview(ctx, state.Key())
 	if err != nil {
@@ -198,7 +200,7 @@ func (s *Service) nextStep(ctx context.Context, state ports.TargetState) (ports.
 	switch {
 	case stored == nil:
 		return ports.JobReview, nil, nil
-	case stored.Generation < state.Wanted && state.HeadSHA != "" && stored.HeadSHA != state.HeadSHA:
+	case stored.Generation < state.Wanted && (state.Kind == ports.TargetGroup || state.HeadSHA != "" && stored.HeadSHA != state.HeadSHA):
 		if err := s.Store.DropReview(ctx, stored.RunID); err != nil {
 			return "", nil, fmt.Errorf("drop a superseded review: %w", err)
 		}

@@ -58,7 +58,7 @@ func (k *Keeper) Ask(ctx context.Context, a Asking) (*pipeline.Session, error) {
 	if err != nil && !errors.Is(err, ports.ErrNotFound) {
 		return nil, fmt.Errorf("read the session: %w", err)
 	}
-	s := &pipeline.Session{Before: row.State, Resumes: row.Resumes, Resumed: row.Resumed}
+	s := &pipeline.Session{Before: row.State, Resumes: row.Resumes, Resumed: row.Resumed, Targets: row.Cycle.Targets}
 	if a.Manifest == nil {
 		return s, nil
 	}

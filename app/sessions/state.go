@@ -256,7 +256,7 @@ func (s *State) ofReview(r *ports.StoredReview) {
 
 // live replaces what the newest review knew about remote reviewers with what they have answered since.
 func (k *Keeper) live(ctx context.Context, s *State, row *ports.SessionRow, key string) error {
-	if !row.UnderReview() || row.HeadSHA == "" {
+	if !row.Running || row.HeadSHA == "" || s.Cycle.Number != row.Cycle.Number {
 		return nil
 	}
 	all, err := k.Sessions.Requests(ctx, key, maxRequests)

@@ -65,7 +65,7 @@ func (in *input) mustBeAsked(e *pipeline.ManifestEntry, agent string) string {
 		return fmt.Sprintf("its findings on %s block", head[:min(7, len(head))])
 	}
 	s := in.Session
-	if s == nil || s.Before.Cycle == 0 || s.Cycle != nil && s.Cycle.IsTarget(agent) || !blocking(e) {
+	if s == nil || s.Before.Cycle == 0 || slices.Contains(s.Targets, agent) || !blocking(e) {
 		return ""
 	}
 	return "it is required"

@@ -215,11 +215,11 @@ func TestNotAskedAgain(t *testing.T) {
 	if r := Aggregate(in); r.Decision != pipeline.DecisionNeedsFixes || !cmp.Equal(required, r.Incomplete) {
 		t.Errorf("required after a cycle: %s %+v", r.Decision, r.Incomplete)
 	}
-	in.Session.Cycle = &pipeline.SessionCycle{Number: 2, Targets: pipeline.List[string]{"codex"}}
+	in.Session.Targets = pipeline.List[string]{"codex"}
 	if r := Aggregate(in); r.Decision != pipeline.DecisionPass || len(r.Incomplete) != 0 {
 		t.Errorf("required, and its own work: %s %+v", r.Decision, r.Incomplete)
 	}
-	in.Session.Cycle = nil
+	in.Session.Targets = nil
 	in.Manifest.Entries[len(in.Manifest.Entries)-1].Required = false
 	if r := Aggregate(in); r.Decision != pipeline.DecisionPass {
 		t.Errorf("not required after a cycle: %s %+v", r.Decision, r.Incomplete)

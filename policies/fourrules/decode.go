@@ -21,10 +21,10 @@ const (
 	maxErrorsOne = 20
 )
 
-// The bounds of the text for DecodeOne. A tree of that many values takes about 3 MB.
+// The bounds of the text for DecodeOne. To read so many values takes up to 8 MB.
 const (
 	maxBytesOne  = 1 << 20
-	maxValuesOne = 20_000
+	maxValuesOne = 5_000
 )
 
 // Decoded is the content of a text of review results.
@@ -69,7 +69,7 @@ type One struct {
 }
 
 // DecodeOne reads one review result, or a list of one, from an untrusted sender. The text may have 1 MiB
-// and 20,000 values. If it is not valid, DecodeOne returns up to 20 errors that say what is wrong.
+// and 5,000 values. If it is not valid, DecodeOne returns up to 20 errors that say what is wrong.
 func DecodeOne(name string, text []byte) (One, []jsontree.Error) {
 	root, errs := jsontree.Options{MaxBytes: maxBytesOne, MaxValues: maxValuesOne}.Parse(&jsontree.Document{Name: name}, text)
 	if len(errs) > 0 {

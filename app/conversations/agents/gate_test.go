@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/reviewgate/reviewgate/app/apptest"
 	"github.com/reviewgate/reviewgate/app/ghtest"
+	"github.com/reviewgate/reviewgate/app/llm/llmtest"
+	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -212,6 +215,44 @@ func TestMergeGroupOfAPausedSession(t *testing.T) {
 	wants("action_required", why)
 	pr.Comment("carol", "/review resume")
 	wants("success", "")
+}
+
+// A group's check is never green if its pull request is paused while the group's review still runs: the
+// merge queue would act on it at once.
+func TestMergeGroupOfASessionPausedMeanwhile(t *testing.T) {
+	t.Parallel()
+	var armed atomic.Bool
+	asked, proceed := make(chan bool, 1), make(chan bool)
+	_, set := modelReviewer(t, func(*llmtest.Request) llmtest.Reply {
+		if armed.CompareAndSwap(true, false) {
+			asked <- true
+			<-proceed
+		}
+		return llmtest.Text(`{"findings": []}`)
+	}, "codex")
+	w := start(t, set)
+	w.reviewers["codex"].says("approved", "Fine.")
+	pr := w.change("Salt")
+	w.speak(pr, "claude", pipeline.TriggerMilestone, "Done.")
+	w.wants(pr, "RUNNING", 4, "success")
+	armed.Store(true)
+	group := w.Repo.MergeGroup(pr)
+	<-asked
+	w.reviewers["codex"].says("blocker", "Stop.")
+	w.speak(pr, "claude", pipeline.TriggerMilestone, "More.")
+	w.until(pr, "paused", func(s *sessionState) bool { return s.Status == "PAUSED" })
+	key := ports.Target{Kind: ports.TargetGroup, RepoID: w.Repo.ID(), HeadSHA: group.HeadSHA}.Key()
+	w.Until("a new decision about the group is wanted", func() bool {
+		st, err := w.App.Inside().Store.Target(w.Context(), key)
+		return err == nil && st.Wanted == 2
+	})
+	close(proceed)
+	w.Idle()
+	for _, c := range w.Repo.Checks.On(group.HeadSHA) {
+		if c.Conclusion != "action_required" {
+			t.Errorf("a check of the group was %s (%s)", c.Conclusion, c.Title)
+		}
+	}
 }
 
 // Two pull requests with one head share a check, but each has its own session. The pause of one blocks

@@ -116,10 +116,15 @@ func (s sessions) fire(ctx context.Context, t tx, key string) (fired bool, err e
 // fallBack begins the fallback cycle. After a stalled cycle, it is about the events of that one.
 func (r *sessionRow) fallBack(ctx context.Context, t tx, now time.Time) error {
 	events, err := r.gather(ctx, t, now)
-	if err == nil && len(events) == 0 {
+	if err != nil {
+		return err
+	}
+	if len(events) == 0 {
 		r.begin(nextCycle(r, nil, fromMicros(micros(now))))
 	}
-	return err
+	r.Cycle.Triggers = append(r.Cycle.Triggers, pipeline.TriggerFallback)
+	slices.Sort(r.Cycle.Triggers)
+	return nil
 }
 
 // gather begins a cycle with the events that wait and those of a stalled cycle, if there are any, and
@@ -185,9 +190,6 @@ func nextCycle(r *sessionRow, events []ports.SessionEvent, now time.Time) pipeli
 		if e.MaxWords > 0 && (c.MaxWords == 0 || e.MaxWords < c.MaxWords) {
 			c.MaxWords = e.MaxWords
 		}
-	}
-	if len(events) == 0 {
-		c.Triggers = pipeline.List[pipeline.SessionTrigger]{pipeline.TriggerFallback}
 	}
 	slices.Sort(c.Triggers)
 	slices.Sort(c.Events)
@@ -271,7 +273,7 @@ func (s reviews) publishSession(ctx context.Context, t tx, runID string) error {
 // contain the pull request, whose session was paused or goes on.
 func (s *core) askGroups(ctx context.Context, t tx, key string) error {
 	groups, err := scanTargets(ctx, t, `SELECT `+targetColumns+` FROM targets
-		WHERE kind = ? AND closed = 0 AND repo_id = (SELECT repo_id FROM targets WHERE key = ?) ORDER BY key`, string(ports.TargetGroup), key)
+		WHERE kind = ? AND closed = 0 AND repo_id = (SELECT repo_id FROM targets WHERE key = ?) ORDER BY key`+t.lock(), string(ports.TargetGroup), key)
 	if err != nil {
 		return fmt.Errorf("look for merge groups: %w", err)
 	}

@@ -104,7 +104,11 @@ func (s sessions) AskReviewers(ctx context.Context, l ports.Lease, cycle int, he
 		if err := fence(ctx, t, l); err != nil {
 			return err
 		}
-		if _, _, err := lockPull(ctx, t, l.Key); err != nil {
+		g, _, err := lockPull(ctx, t, l.Key)
+		if err == nil && g.HeadSHA == "" { // no delivery has named it yet, and answers are compared with it
+			_, err = t.exec(ctx, `UPDATE targets SET head_sha = ? WHERE key = ?`, headSHA, l.Key)
+		}
+		if err != nil {
 			return err
 		}
 		r, err := lockSession(ctx, t, l.Key)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/rs/zerolog"
 
 	"github.com/reviewgate/reviewgate/app/internal/store"
@@ -224,5 +225,60 @@ func TestReplicasMakeASessionOnce(t *testing.T) {
 		if n, err := both[0].Fire(t.Context()); err != nil || n != 1 {
 			t.Fatalf("round %d: the deadline is lost: Fire = %d, %v", round, n, err)
 		}
+	}
+}
+
+// A merge group that is destroyed while the session of its pull request is paused stays closed.
+func TestDestroyedGroupStaysClosed(t *testing.T) {
+	t.Parallel()
+	url := preparedURL(t)
+	s, err := store.Open(t.Context(), url, store.Options{Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // the test is over
+	g := pull(1, "aaa")
+	group := ports.Target{Kind: ports.TargetGroup, RepoID: g.RepoID, Owner: g.Owner, Name: g.Name, Number: 1, HeadSHA: "ggg", HeadRef: "refs/heads/gh-readonly-queue/main/pr-1"}
+	mustAccept(t, s, push("1", g))
+	mustAccept(t, s, push("2", group))
+	if _, err := s.Speak(t.Context(), milestone(g, "m1"), atOnceDue); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Millisecond)
+	if _, err := s.Fire(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	l, ok, err := s.Acquire(t.Context(), g.Key(), "run", time.Minute)
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	pause := &pipeline.SessionPause{Cycle: 1, Rule: 1, Reviewers: pipeline.List[string]{"codex"}}
+	r := ports.StoredReview{
+		RunID: "run", Key: g.Key(), Generation: state(t, s, g.Key()).Wanted, RepoID: g.RepoID, HeadSHA: "aaa",
+		Session: ports.SessionOutcome{Cycle: 1, State: &pipeline.SessionState{Cycle: 1, Rule: 1, Escalation: pause}},
+	}
+	if err := s.SaveReview(t.Context(), l, r); err != nil {
+		t.Fatal(err)
+	}
+	c, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(t.Context()) //nolint:errcheck // the test is over
+	tx, err := c.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), `UPDATE targets SET closed = 1 WHERE key = $1`, group.Key()); err != nil { // as another process does
+		t.Fatal(err)
+	}
+	published := make(chan error, 1)
+	go func() { published <- s.MarkPublished(t.Context(), "run") }()
+	time.Sleep(300 * time.Millisecond) // it waits for the row
+	if err := errors.Join(tx.Commit(t.Context()), <-published); err != nil {
+		t.Fatal(err)
+	}
+	if st := state(t, s, group.Key()); !st.Closed || st.Wanted != 1 {
+		t.Errorf("the group is %+v", st)
 	}
 }

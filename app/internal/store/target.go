@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -300,7 +301,9 @@ func (s targets) SetReadsLabels(ctx context.Context, key string, reads pipeline.
 func (s targets) SetClosed(ctx context.Context, c ports.Close) error {
 	key := c.Target.Key()
 	return s.leave(ctx, "note that the target is closed", key, func(ctx context.Context, t tx) error {
-		if _, err := s.closeTarget(ctx, t, c); err != nil {
+		read := c
+		read.At = time.Time{} // a read is newer than any event
+		if _, err := s.closeTarget(ctx, t, read); err != nil {
 			return err
 		}
 		return learn(ctx, t, c.Target, s.ended(c))

@@ -370,6 +370,15 @@ var sessionRequestTests = with(func(f *fixture) sessionFixture { return sessionF
 		f.clock.pass(reviewersTime)
 		f.fire(t, "closed", 0)
 	},
+	"an answer about a head that no delivery has named": func(t *testing.T, f sessionFixture) {
+		f.cycle(t, pull(1, ""), 1)
+		f.askReviewers(t, pull(1, "aaa"), 1, "codex", "sme")
+		f.answer(t, "codex 1 aaa", pipeline.SessionBlocker, ports.AnswerStored)
+		if q := f.request(t, "codex 1 aaa"); q.Outdated {
+			t.Errorf("the request is %+v", q)
+		}
+		f.wantAsked(t, "answered", pull(1, ""), 2, "codex answered")
+	},
 	"repeated answers": func(t *testing.T, f sessionFixture) {
 		g := pull(1, "aaa")
 		f.askedCycle(t, g, "codex", "sme")

@@ -531,7 +531,7 @@ var sessionTests = with(func(f *fixture) sessionFixture { return sessionFixture{
 		f.finish(t, g, true)
 		f.clock.pass(time.Hour)
 		f.fire(t, "the fallback", 1)
-		if r := f.session(t, g); r.Cycle.Number != 2 || !r.UnderReview() || r.Cycle.Fallback() || strings.Join(r.Cycle.Events, " ") != "claude/m1" {
+		if r := f.session(t, g); r.Cycle.Number != 2 || !r.UnderReview() || !r.Cycle.Fallback() || strings.Join(r.Cycle.Events, " ") != "claude/m1" {
 			t.Errorf("the session is %+v", r)
 		}
 		f.finish(t, g, true)
@@ -781,6 +781,7 @@ var sessionTests = with(func(f *fixture) sessionFixture { return sessionFixture{
 		f.cycle(t, g, 1)
 		f.askReviewers(t, g, 1, "codex", "sme")
 		f.answer(t, "codex 1 aaa", pipeline.SessionApproved, ports.AnswerStored)
+		f.answer(t, "sme 1 aaa", pipeline.SessionApproved, ports.AnswerStored)
 		f.clock.pass(20 * aDay)
 		f.publish(t, g, decided(1))
 		f.cycle(t, g, 2)
