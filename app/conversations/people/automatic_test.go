@@ -548,7 +548,7 @@ func TestReviewRefusedByGitHub(t *testing.T) {
 	body := apptest.GoodBody + " More."
 	own.Edit(ghtest.Edit{Body: &body})
 	w.Idle()
-	if c := w.Comment(own); c.Edits != edits || strings.Count(c.Body, "did not take") != 1 {
+	if c := w.Comment(own); c.Edits != edits || strings.Count(c.Body, "did not accept") != 1 {
 		t.Errorf("%d edits:\n%s", c.Edits-edits, c.Body)
 	}
 

@@ -208,7 +208,7 @@ func TestOverrideThatWaitedDoesNotApplyToANewerHead(t *testing.T) {
 	if got := w.Reactions(pr, c.ID); !slices.Equal(got, []string{"confused"}) {
 		t.Errorf("reactions %v, want confused only", got)
 	}
-	w.Wants(pr, "failure", "The newest commit was not reviewed when `/review override` was asked for")
+	w.Wants(pr, "failure", "The newest commit had not been reviewed when `/review override` was asked for")
 }
 
 // A command names a finding by any unambiguous start of its id.
