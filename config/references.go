@@ -158,7 +158,7 @@ func (r *references) checkNames(list *jsontree.Node, to target, by referrer) {
 
 // checkAlways demands a policy that holds for every change. Without one, a change for which
 // no other policy holds would pass unreviewed. Language models don't count: the server may
-// have none, or the budget may be spent. Remote reviewers, which may not answer, and entries in
+// name no model, or the budget may be spent. Remote reviewers, which may not answer, and entries in
 // evaluation don't count either.
 func (t *trial) checkAlways() {
 	enforced := t.stack.enforced()

@@ -25,7 +25,7 @@ type SessionSettings struct {
 	// architecture alignment, test coverage, security.
 	FocusAreas []string `json:"focus_areas"`
 	// People are mentioned and asked to review when a blocker pauses a session: logins, or teams as
-	// "org/team-slug". At most 15, default none.
+	// "org/team-slug". At most 15; the default is an empty list.
 	People []string `json:"people"`
 }
 
@@ -44,7 +44,7 @@ type Receiver struct {
 	// Its value has at least 16 characters.
 	SecretEnv string `json:"secret_env"`
 	// AllowPrivate are addresses or networks, such as 10.0.0.0/8, that may be called although they
-	// are private. Default none.
+	// are private. The default is an empty list.
 	AllowPrivate []string `json:"allow_private,omitempty"`
 }
 

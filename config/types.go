@@ -295,7 +295,7 @@ type Settings struct {
 	// llm are left out.
 	ModelEndpoints []ModelEndpoint `json:"model_endpoints,omitempty"`
 	ModelBudget    ModelBudget     `json:"model_budget"`
-	// EscalationWebhook is called when a blocker pauses a session. Default none.
+	// EscalationWebhook is called when a blocker pauses a session. By default nothing is called.
 	EscalationWebhook *Receiver `json:"escalation_webhook,omitempty"`
 	// Final names settings that later layers can't change: "mode", a section such as "gate", or one
 	// field of a section such as "check.name". The organisation's layer may have it too.

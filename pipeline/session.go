@@ -23,8 +23,8 @@ type Session struct {
 	Targets List[string] `json:"targets,omitempty"`
 	// Before is the session's state before this review.
 	Before SessionState `json:"before"`
-	// Resumes is how often people have resumed the session so far. Resumed is the last time; nil if
-	// there was none.
+	// Resumes is how often people have resumed the session so far. Resumed is the last time; nil
+	// before the first.
 	Resumes int            `json:"resumes,omitempty"`
 	Resumed *SessionResume `json:"resumed,omitempty"`
 }
@@ -217,7 +217,7 @@ type SessionReport struct {
 	Rule    int    `json:"rule"`
 	Action  string `json:"action"`
 	Flagged bool   `json:"flagged"` // there are open concerns
-	Cycle   int    `json:"cycle"`   // the newest one that is decided or awaits answers; 0 if there is none
+	Cycle   int    `json:"cycle"`   // the newest one that is decided or awaits answers; 0 before the first
 	// Decided says that this report decides the cycle.
 	Decided bool `json:"decided"`
 	// Reviewers are those who were asked about this head in the cycle, including models, by name. It

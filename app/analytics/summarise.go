@@ -607,7 +607,7 @@ func (t *tally) common() (out pipeline.List[Service]) {
 	return out
 }
 
-// orNone returns the names, or one empty name if there are none.
+// orNone returns the names. It returns one empty name in place of an empty list.
 func orNone(names []string) []string {
 	if len(names) == 0 {
 		return []string{""}

@@ -289,7 +289,7 @@ func (x *exchange) body(s slots) ([]byte, *Problem) {
 	return text, nil
 }
 
-// deadline sets a deadline of the connection. It does nothing if the writer has none, as in tests.
+// deadline sets a deadline of the connection. It does nothing if the writer does not support deadlines, as in tests.
 func (x *exchange) deadline(set func(*http.ResponseController, time.Time) error, d time.Duration) {
 	_ = set(http.NewResponseController(x.w), time.Now().Add(d)) //nolint:errcheck // see above
 }

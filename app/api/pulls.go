@@ -41,7 +41,7 @@ func numberOf(s string) int {
 	return int(n)
 }
 
-// waitOf reads the parameter wait. It returns 0 if there is none.
+// waitOf reads the parameter wait. It returns 0 if the parameter is missing.
 func waitOf(q string) (time.Duration, *Problem) {
 	values, err := url.ParseQuery(q)
 	wait, given := values["wait"]

@@ -311,7 +311,7 @@ func (d *document) at(keys ...string) (value map[string]any, pointer string) {
 	return value, pointer
 }
 
-// operation returns the document's path for a request, or "" if there is none.
+// operation returns the document's path for a request, or "" if the document lacks the path.
 func (d *document) operation(r *http.Request) string {
 	for path := range d.root["paths"].(map[string]any) {
 		if fits(strings.Split(path, "/"), strings.Split(r.URL.EscapedPath(), "/")) {

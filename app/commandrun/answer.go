@@ -84,7 +84,7 @@ func (cr *commandRun) status(ctx context.Context) (verdict, error) {
 	return answered(render.Notice{Kind: render.NoticeStatus, Status: &st}), nil
 }
 
-// sessionStatus returns the status of the session of coding agents, or nil if there is none. r is the
+// sessionStatus returns the status of the session of coding agents, or nil without a session. r is the
 // newest review, or nil; it says whose answers are still to come.
 func (run *Runner) sessionStatus(ctx context.Context, key string, r *ports.StoredReview) (*render.SessionStatus, error) {
 	row, err := run.Sessions.Session(ctx, key)

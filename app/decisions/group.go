@@ -29,7 +29,7 @@ type changedLines struct{ added, deleted int }
 
 // taughtOfGroup returns people's decisions about the pull requests in a merge group, and which of them
 // are paused. A rejected pull request fails the group. An override passes the group if every other pull
-// request was overridden, too, or passes on its own, and none is paused. This is certain only if the
+// request was overridden, too, or passes on its own, and no member is paused. This is certain only if the
 // known pull requests make up the whole group.
 func (d *Decisions) taughtOfGroup(ctx context.Context, t ports.Target, f *pipeline.PRFacts) (pipeline.Memory, error) {
 	members, err := d.members(ctx, t, f)

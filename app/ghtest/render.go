@@ -17,7 +17,7 @@ func (o object) with(extra object) object {
 	return o
 }
 
-// stamp writes a time like GitHub, or nil if there is none.
+// stamp writes a time like GitHub. It returns nil for the zero time.
 func stamp(t time.Time) any {
 	if t.IsZero() {
 		return nil

@@ -44,7 +44,7 @@ func (w *world) learned(pulls []*pull) string {
 	return fmt.Sprintf("%d of %d pull requests, %d entries, %d wrong", len(logs), len(pulls), entries, wrong)
 }
 
-// logFault describes the first fault in the log of the pull request. It returns "" if there is none.
+// logFault describes the first fault in the log of the pull request. It returns "" if the log is right.
 func (p *pull) logFault(log []learning.Entry) string {
 	seen := map[string]bool{}
 	for _, e := range log {

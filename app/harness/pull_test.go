@@ -18,7 +18,7 @@ type pull struct {
 	repo         *ghtest.Repo
 	name, author string
 	base         string
-	agents       *agents // that work on it; nil if there are none
+	agents       *agents // that work on it; nil in runs without agents
 	title        int
 
 	open     bool

@@ -38,7 +38,7 @@ type world struct {
 	front   string // where the servers are reached
 	hook    string // where webhooks go
 	servers []*server
-	agents  *agents // that work on pull requests; nil if there are none
+	agents  *agents // that work on pull requests; nil in runs without agents
 }
 
 // newWorld starts the stand-in and the servers. The servers are ready when it returns.

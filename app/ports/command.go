@@ -33,7 +33,7 @@ type Effect struct {
 	Audit  *AuditEntry
 	// Entry is what the command adds to the log of its target, or nil.
 	Entry  *learning.Entry
-	Notice string // the answer to write in the comment; empty if there is none
+	Notice string // the answer to write in the comment; empty for no answer
 }
 
 // AuditEntry is an entry of the append-only log of people's decisions.

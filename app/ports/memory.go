@@ -210,7 +210,7 @@ type MemoryChange struct {
 	// follows from a vote depends on the others.
 	Votes int
 	// Newest, if set, is the ID of the newest record of the repository that the caller saw, or 0 if
-	// there was none. A newer one like New is an ErrMemoryChanged.
+	// the repository had no record. A newer one like New is an ErrMemoryChanged.
 	Newest *int64
 	// Unvote removes the votes by a finding.
 	Unvote *MemoryVote

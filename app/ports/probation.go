@@ -42,7 +42,7 @@ type RepositoryProbation struct {
 type ProbationSample struct {
 	Number  int              `json:"number"` // of the pull request
 	Path    string           `json:"path"`   // empty for a finding about the whole change
-	Line    int              `json:"line"`   // 0 if the finding has none
+	Line    int              `json:"line"`   // 0 for a finding without a line
 	Outcome learning.Outcome `json:"outcome"`
 }
 

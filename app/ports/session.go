@@ -46,7 +46,7 @@ type SessionSettings struct {
 	// Join is how long an event waits for others to join its cycle. If it is 0, the cycle begins at once
 	// unless another one is under review, and the caller asks for the review.
 	Join       time.Duration
-	Fallback   time.Duration // the time without events before the fallback cycle; 0 means there is none
+	Fallback   time.Duration // the time without events before the fallback cycle; 0 means never
 	FocusAreas []string      // the defaults
 	MaxWords   int
 }
@@ -83,7 +83,7 @@ var ErrTargetClosed = errors.New("the pull request is closed")
 // SessionRow is the stored state of a session.
 type SessionRow struct {
 	Key string
-	// Cycle is the newest cycle; Number is 0 if none has begun. Running says that it is not decided.
+	// Cycle is the newest cycle; Number is 0 before the first. Running says that it is not decided.
 	Cycle   pipeline.SessionCycle
 	Running bool
 	// Stalled says that no pending review can decide the running cycle: the pull request was skipped, or
@@ -170,7 +170,7 @@ type RequestAnswer struct {
 	ID     string // of the request
 	Answer pipeline.SessionAnswer
 	Digest string
-	// Signature identifies the answer's signature; empty if it has none. A signature is good for one
+	// Signature identifies the answer's signature; empty without a signature. A signature is good for one
 	// request only.
 	Signature string
 }
@@ -218,7 +218,7 @@ type Sessions interface {
 // SessionOutcome is what a review changes in its session when it is published. The zero value
 // changes nothing.
 type SessionOutcome struct {
-	// Cycle is the cycle that the review ended, or 0 if it ended none. A cycle ends without a decision if
+	// Cycle is the cycle that the review ended, or 0 if no cycle ended. A cycle ends without a decision if
 	// nobody could be asked.
 	Cycle int
 	State *pipeline.SessionState // nil if it stays as it was
@@ -264,7 +264,7 @@ type APITokens interface {
 	TokenByHash(ctx context.Context, hash []byte) (APIToken, error)
 	// ListTokens lists all tokens by id.
 	ListTokens(ctx context.Context) ([]APIToken, error)
-	// RevokeToken revokes a token. It returns ErrNotFound if there is none with this id.
+	// RevokeToken revokes a token. It returns ErrNotFound if the id is unknown.
 	RevokeToken(ctx context.Context, id int64) error
 	// UseToken notes that a token was used.
 	UseToken(ctx context.Context, id int64, at time.Time) error

@@ -279,7 +279,7 @@ type Deferrals interface {
 	// nothing. dropped counts the new items beyond MaxDeferred.
 	NoteDeferred(ctx context.Context, l Lease, news DeferredNews) (dropped int, err error)
 	// ChangedDeferred lists the items that must be written to GitHub, by ID. newest is when
-	// the repository's newest known issue was intended; zero if there is none.
+	// the repository's newest known issue was intended; zero without such an issue.
 	ChangedDeferred(ctx context.Context, repoID int64) (all []Deferred, newest time.Time, err error)
 	// IntendDeferred stores the intent to open an issue. It returns false if the repository
 	// already has limit intents since the given time.

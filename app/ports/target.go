@@ -85,7 +85,7 @@ type TargetState struct {
 	// the time is unknown.
 	GaveUpAt time.Time
 	Attempts int // failed attempts at the wanted generation
-	// FailedSince is when the first of these attempts failed; zero if none has.
+	// FailedSince is when the first of these attempts failed; zero while Attempts is 0.
 	FailedSince time.Time
 	// Crashes counts the runs that died with their process, or whose lease expired, since
 	// the target's last completed review. If it is above 0, the target is a suspect. It

@@ -93,7 +93,7 @@ const MaxNamed = 10
 // Status is the state of a pull request.
 type Status struct {
 	At        time.Time              `json:"at"`
-	Decision  pipeline.Decision      `json:"decision,omitempty"` // of the newest review; empty if there is none
+	Decision  pipeline.Decision      `json:"decision,omitempty"` // of the newest review; empty before the first
 	HeadSHA   string                 `json:"head_sha,omitempty"` // of that review
 	Asked     string                 `json:"asked,omitempty"`    // the trigger of the review in progress, empty if there is none
 	Since     time.Time              `json:"since"`              // when it was asked for
@@ -103,7 +103,7 @@ type Status struct {
 	More      int                    `json:"more,omitempty"` // of these
 	ByHand    *pipeline.HandDecision `json:"by_hand,omitempty"`
 	Loop      *LoopStatus            `json:"fix_loop,omitempty"` // nil if there is nothing to report about it
-	Session   *SessionStatus         `json:"session,omitempty"`  // nil if there is none
+	Session   *SessionStatus         `json:"session,omitempty"`  // nil without a session
 	Lately    *Lately                `json:"lately,omitempty"`   // nil if there is nothing to report about it
 	Left      int                    `json:"left"`               // commands this hour
 	Limit     int                    `json:"limit"`              // commands an hour

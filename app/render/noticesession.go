@@ -13,7 +13,7 @@ type SessionStatus struct {
 	Cycle   int  `json:"cycle,omitempty"`
 	Running bool `json:"running,omitempty"`
 	Stalled bool `json:"stalled,omitempty"`
-	// Decided is the cycle of the last decision, 0 if there is none. Rule is the rule of that decision.
+	// Decided is the cycle of the last decision, 0 before the first. Rule is the rule of that decision.
 	Decided    int                    `json:"decided,omitempty"`
 	Rule       int                    `json:"rule"`
 	Escalation *pipeline.SessionPause `json:"escalation,omitempty"`

@@ -45,7 +45,7 @@ type Options struct {
 	Version string // of reviewgate, for the comment's footer
 	Owner   string // unique for each process: holds leases
 	WebURL  string // of GitHub, for links
-	// Models are the language models of the server's config; nil if there are none.
+	// Models are the language models of the server's config; nil if the config names no model.
 	Models  *agents.Models
 	Observe Observer
 	Now     func() time.Time
@@ -73,7 +73,7 @@ type Options struct {
 	QuarantineFor   time.Duration
 	// Person returns a keyed hash of an account, which tells people apart and can't be reversed.
 	Person func(login string, id int64) string
-	// Remote says how remote reviewers are reached. Without Send, none are.
+	// Remote says how remote reviewers are reached. Without Send, no reviewer is asked.
 	Remote       Remote
 	Retention    time.Duration // how long reviews and closed pull requests are kept; 0 means forever
 	LogRetention time.Duration // how long the logs for analytics are kept; 0 means forever

@@ -111,7 +111,7 @@ func (k *Keeper) UnderWay(ctx context.Context, t ports.Target) (bool, error) {
 	return err == nil && underWay(&target, &row) != "", err
 }
 
-// rows reads a target and its session, which is empty if there is none.
+// rows reads a target and its session, which is empty before the first event.
 func (k *Keeper) rows(ctx context.Context, key string) (target ports.TargetState, row ports.SessionRow, err error) {
 	if target, err = k.Targets.Target(ctx, key); err != nil {
 		return target, row, err

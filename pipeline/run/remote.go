@@ -12,7 +12,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
-// remoteConfidence is the confidence of a remote reviewer's issues, which state none.
+// remoteConfidence is the confidence of a remote reviewer's issues, which don't state a confidence.
 const remoteConfidence = 0.70
 
 // maxIssueTitle is how much of an issue's description becomes a finding's title, in characters.

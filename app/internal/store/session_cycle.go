@@ -326,7 +326,7 @@ func (s leases) stallUndecided(ctx context.Context, t tx, key string) error {
 }
 
 // stallIf stalls the running cycle of a session if stalls says so. stalls gets the earliest deadline of the
-// reviewers who may still answer in the cycle, which is zero if there are none. stallIf also stores the
+// reviewers who may still answer in the cycle, which is zero if nobody may. stallIf also stores the
 // session's next deadline. After a stall, the events that wait begin another cycle at once.
 func (s *core) stallIf(ctx context.Context, t tx, key string, stalls func(deadline time.Time) bool) error {
 	r, err := lockSession(ctx, t, key)

@@ -30,7 +30,7 @@ var _ ports.Sessions = sessions{}
 // sessionRow is a session as it is stored, without the number of events that wait.
 type sessionRow struct {
 	ports.SessionRow
-	deadlineAt time.Time // the earliest deadline of the open requests that matter; zero if there are none
+	deadlineAt time.Time // the earliest deadline of the open requests that matter; zero means that nobody is awaited
 	// The settings' defaults for the next cycle.
 	focusAreas []string
 	maxWords   int
