@@ -74,13 +74,24 @@ func Replay(log []Entry) History {
 		amendments = append(amendments, e)
 	}
 	slices.SortFunc(amendments, func(a, b *Entry) int {
-		return cmp.Or(a.At.Compare(b.At), compareEvents(a.Event, b.Event))
+		return cmp.Or(a.At.Compare(b.At), compareReopened(a, b), compareEvents(a.Event, b.Event))
 	})
 	for _, e := range amendments {
 		r.amend(e)
 	}
 	r.finish()
 	return r.History
+}
+
+// compareReopened puts what opened a pull request again after what closed it in the same second.
+func compareReopened(a, b *Entry) int {
+	rank := func(e *Entry) int {
+		if e.Kind == KindReopened {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Compare(rank(a), rank(b))
 }
 
 // compareEvents compares events of one second. GitHub's times have no fractions, but its numbers grow.

@@ -95,6 +95,11 @@ func TestOutcomes(t *testing.T) {
 		"merged by an admin":       {[]learning.Entry{review(1, "a", row("f", open)), event(4, learning.KindMerged)}, learning.OutcomeMergedOpen},
 		"closed":                   {[]learning.Entry{review(1, "a", row("f", open)), event(4, learning.KindClosed)}, learning.OutcomeClosed},
 		"reopened":                 {[]learning.Entry{review(1, "a", row("f", open)), event(4, learning.KindClosed), event(5, learning.KindReopened)}, learning.OutcomeOpen},
+		"reopened in the same second, and stored first": {[]learning.Entry{
+			review(1, "a", row("f", open)),
+			{Kind: learning.KindReopened, Event: "reopened 1", At: event(4, learning.KindReopened).At},
+			{Kind: learning.KindClosed, Event: "closed 2", At: event(4, learning.KindClosed).At},
+		}, learning.OutcomeOpen},
 		"closed again":             {[]learning.Entry{review(1, "a", row("f", open)), event(4, learning.KindClosed), event(5, learning.KindReopened), event(6, learning.KindClosed)}, learning.OutcomeClosed},
 		"merged, then told closed": {[]learning.Entry{review(1, "a", row("f", open)), event(4, learning.KindMerged), event(5, learning.KindClosed)}, learning.OutcomeMergedOpen},
 	} {

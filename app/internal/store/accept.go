@@ -168,9 +168,12 @@ func (s intake) acceptClose(ctx context.Context, t tx, d acceptance, ask ports.C
 		return false, fmt.Errorf("close the target: %w", err)
 	}
 	if d.Closed {
-		if err := s.askOthers(ctx, t, ask.Target.RepoID, head, d.Key); err != nil {
-			return false, err
-		}
+		err = s.askOthers(ctx, t, ask.Target.RepoID, head, d.Key)
+	} else { // GitHub's times have no fractions, so a run looks which event was the last
+		_, err = s.raise(ctx, t, ports.ReviewAsk{Target: ask.Target.At(""), Reason: "closed and reopened", Rerun: ports.Rerun{Decide: true}})
+	}
+	if err != nil {
+		return false, err
 	}
 	if err := learn(ctx, t, ask.Target, s.ended(ask)); err != nil || !ask.Merged {
 		return true, err
@@ -185,7 +188,8 @@ func (s intake) acceptClose(ctx context.Context, t tx, d acceptance, ask ports.C
 func (s *core) closeTarget(ctx context.Context, t tx, c ports.Close) (closed bool, err error) {
 	last := c.Merged || c.At.IsZero()
 	n, err := t.exec(ctx, `UPDATE targets SET closed = 1, merged = ?, closed_at = CASE WHEN closed = 1 THEN closed_at ELSE ? END
-		WHERE key = ? AND (? = 1 OR head_at <= ?)`, number(c.Merged), s.now(), c.Target.Key(), number(last), micros(c.At))
+		WHERE key = ? AND (? = 1 OR head_at <= ? AND NOT EXISTS (SELECT 1 FROM learning l WHERE l.target_key = targets.key AND l.event = ?))`,
+		number(c.Merged), s.now(), c.Target.Key(), number(last), micros(c.At), reopenedEvent(c.At))
 	if err == nil && c.Merged {
 		err = s.countMerged(ctx, t, c.Target.Key())
 	}

@@ -65,8 +65,13 @@ func reopened(ask ports.ReviewAsk) *learning.Entry {
 		return nil
 	}
 	e := learning.Entry{Kind: learning.KindReopened, At: ask.ReopenedAt, Repository: ask.Target.Owner + "/" + ask.Target.Name, Number: ask.Target.Number}
-	e.Event = fmt.Sprintf("%s %d", e.Kind, e.At.Unix())
+	e.Event = reopenedEvent(e.At)
 	return &e
+}
+
+// reopenedEvent is the event of a pull request that was opened again at a time.
+func reopenedEvent(at time.Time) string {
+	return fmt.Sprintf("%s %d", learning.KindReopened, at.Unix())
 }
 
 // encodeEntry returns the stored form of a review's entry. The review was saved at the time at.

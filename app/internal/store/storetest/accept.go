@@ -97,8 +97,12 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 		if acc := f.accept(t, asking("closed", late)); acc.Closed {
 			t.Errorf("the outcome is %+v", acc)
 		}
-		if st := f.state(t, g.Key()); st.Closed {
+		if st := f.state(t, g.Key()); st.Closed || st.Wanted != 3 { // a run looks
 			t.Errorf("the target is %+v", st)
+		}
+		same := ports.Close{Target: g, At: reopened} // in the second in which it was opened again
+		if acc := f.accept(t, asking("closed in the same second", same)); acc.Closed || f.state(t, g.Key()).Wanted != 4 {
+			t.Errorf("the outcome is %+v", acc)
 		}
 		if err := f.SetClosed(f.ctx, late); err != nil { // a read is newer than any event
 			t.Fatal(err)
@@ -107,7 +111,7 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 			t.Errorf("the target is %+v", st)
 		}
 		f.accept(t, asking("reopened again", ports.ReviewAsk{Target: g, Reason: "reopened", At: reopened}))
-		wantEvents(t, f, g.Key(), fmt.Sprint("reopened ", reopened.Unix()), fmt.Sprint("closed ", closed.Unix()))
+		wantEvents(t, f, g.Key(), fmt.Sprint("reopened ", reopened.Unix()), fmt.Sprint("closed ", closed.Unix()), fmt.Sprint("closed ", reopened.Unix()))
 		late.Merged = true // nothing can follow a merge
 		if acc := f.accept(t, asking("merged", late)); !acc.Closed {
 			t.Errorf("the outcome is %+v", acc)
