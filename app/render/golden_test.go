@@ -147,6 +147,18 @@ func TestTexts(t *testing.T) {
 	}
 }
 
+// A brief text leaves out what only explains the review.
+func TestBriefTexts(t *testing.T) {
+	for _, s := range samples {
+		switch s.name {
+		case "clean", "local", "findings", "gaps", "models", "incomplete", "aside", "overridden", "session-waiting", "proposed":
+			t.Run(s.name, func(t *testing.T) {
+				golden(t, "brief/"+s.name+".txt", Text(s.view(), TextOptions{Width: 100, Brief: true}))
+			})
+		}
+	}
+}
+
 func TestLocalMarkdown(t *testing.T) { golden(t, "local.md", Markdown(localView())) }
 
 func TestChecksWithoutVerdict(t *testing.T) {

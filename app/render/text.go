@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -12,6 +13,9 @@ import (
 type TextOptions struct {
 	Color bool
 	Width int // columns; 0 means 80, and the least is 40
+	// Brief leaves out what only explains the review: coverage, gaps, the models' parts, and what was set
+	// aside. The last line counts what it hides. A review that says no more than its title is one line.
+	Brief bool
 }
 
 // Text renders the whole review for a terminal, in the words of the comment. Only the
@@ -24,7 +28,9 @@ func Text(v View, opts TextOptions) string {
 	t := newTerminal(sections{&v.Review, p, k, fs, v.Record.ModelUse}, opts)
 	t.page = newPage(v, p, k)
 	t.page.number(fs)
-	t.head(v)
+	t.put("", say("icon", t.page)+" "+say("title", t.page), styleBold)
+	title := t.b.Len()
+	t.head(v, opts.Brief)
 	t.findings()
 	t.session()
 	t.reviewReports()
@@ -32,6 +38,9 @@ func Text(v View, opts TextOptions) string {
 	t.list("heading resolved", t.resolved("text resolved"))
 	t.list("heading unconfirmed", t.unconfirmed())
 	t.disputes()
+	if opts.Brief {
+		return t.brief(title, v.Record.Duration())
+	}
 	t.modelsPart()
 	aside, _ := t.aside()
 	t.list("heading aside", aside)
@@ -76,15 +85,38 @@ const (
 	styleOff    = "\x1b[0m"
 )
 
-func (t *terminal) head(v View) {
-	t.put("", say("icon", t.page)+" "+say("title", t.page), styleBold)
+// brief ends a brief text whose title ends at the offset title.
+func (t *terminal) brief(title int, d time.Duration) string {
+	gaps := t.gaps("text gap")
+	aside, _ := t.aside()
+	var time safe
+	if d > 0 {
+		time = took(d)
+	}
+	summary := say("text summary", struct {
+		Head, Base, Took           safe
+		Files, Unread, Gaps, Aside int
+	}{t.page.Head, t.page.Base, time, len(t.r.Facts.Files), t.page.Unread, gaps.n, aside.n})
+	if t.b.Len() == title {
+		return strings.TrimSuffix(t.b.String(), "\n") + t.style(" · "+string(summary), styleDim) + "\n"
+	}
+	t.next()
+	t.b.WriteByte('\n')
+	t.put("", summary, styleDim)
+	return t.b.String()
+}
+
+// head says what the title leaves open.
+func (t *terminal) head(v View, brief bool) {
 	if t.page.Advisory {
 		t.put("", say("advisory", nil), styleNone)
 	}
 	if t.page.ByHand != nil {
 		t.put("", say("by hand told", t.page.ByHand), styleNone)
 	}
-	t.put("", say("reviewed", t.page), styleDim)
+	if !brief {
+		t.put("", say("reviewed", t.page), styleDim)
+	}
 	if t.page.Condition != "" {
 		t.put("", say("decided", t.page), styleNone)
 	}
@@ -306,11 +338,15 @@ func (t *terminal) gapLog() {
 	}
 }
 
-func (t *terminal) foot() {
+func (t *terminal) next() {
 	if say("next", t.page) != "" {
 		t.b.WriteByte('\n')
 		t.put("", say("text next", t.page), styleNone)
 	}
+}
+
+func (t *terminal) foot() {
+	t.next()
 	t.b.WriteByte('\n')
 	t.put("", say("footer", t.page), styleDim)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"time"
 
@@ -24,8 +23,9 @@ import (
 var engines = run.NewEngines()
 
 type reviewFlags struct {
-	repo, base, head, config, format string
-	below                            layerFlags // the layers below the repository's
+	repo, base, head, config string
+	below                    layerFlags // the layers below the repository's
+	outputFlags
 }
 
 func reviewCommand() *cobra.Command {
@@ -61,16 +61,15 @@ changed, the command says so and exits with 0.`,
 	c.Flags().StringVar(&f.config, "config", "", "`directory` with config files, instead of the base's .github/reviewgate")
 	c.Flags().StringVar(&f.below.server, "server", "", "`directory` of the server's config")
 	c.Flags().StringVar(&f.below.organisation, "organisation", "", organisationUsage)
-	c.Flags().StringVar(&f.format, "format", "text", "text, markdown, json or sarif")
+	f.add(c)
 	return c
 }
 
 func (f *reviewFlags) run(cmd *cobra.Command) error {
-	write, err := writerOf(f.format)
-	if err != nil {
-		return unusable(err)
+	if err := f.check(); err != nil {
+		return err
 	}
-	if err := notEmpty(cmd, "repo", "base", "head", "config", "server", "organisation"); err != nil {
+	if err := notEmpty(cmd, "repo", "base", "head", "config", "server", "organisation", "output"); err != nil {
 		return err
 	}
 	ctx := cmd.Context()
@@ -118,76 +117,7 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 			return unfinished(err)
 		}
 	}
-	return reportReview(cmd, f.format, &outcome, render.Links{}, nothing, write)
-}
-
-// reportReview prints a review and makes the gate the exit code. If there is nothing to
-// review, nothing says why. Then the gate does not matter, and the exit code is 0.
-func reportReview(cmd *cobra.Command, format string, o *run.Outcome, links render.Links, nothing string, write writer) error {
-	facts := &o.Review.Facts
-	notes := io.Discard // text and markdown show the problems themselves
-	if format == "json" || format == "sarif" {
-		notes = cmd.ErrOrStderr()
-	}
-	for _, p := range facts.Config.Problems {
-		fmt.Fprintln(notes, config.FormatProblem(p))
-	}
-	if nothing != "" && notes == io.Discard {
-		return put(cmd, render.NothingToReview(nothing)+"\n")
-	}
-	if nothing != "" {
-		fmt.Fprintln(notes, render.NothingToReview(nothing))
-	}
-	mode := o.Config.Mode(facts.Repository.FullName())
-	view := render.View{Review: o.Review, Record: o.Record, Mode: mode, Rules: render.RuleNotes(&o.Review.Report, o.Config), Links: links}
-	if err := write(cmd.OutOrStdout(), view); err != nil {
-		return unfinished(fmt.Errorf("write the review: %w", err))
-	}
-	if mode == config.ModeOff {
-		fmt.Fprintln(cmd.ErrOrStderr(), "the config's mode is off: the App would post nothing on GitHub")
-	}
-	if nothing == "" && mode == config.ModeEnforce && o.Review.Report.Decision.Blocks() {
-		return &exitError{code: exitBlocked}
-	}
-	return nil
-}
-
-// writer prints a review.
-type writer func(io.Writer, render.View) error
-
-// writerOf returns the writer for a format.
-func writerOf(format string) (writer, error) {
-	bytes := func(make func(render.View) ([]byte, error)) writer {
-		return func(w io.Writer, v render.View) error {
-			b, err := make(v)
-			if err != nil {
-				return err
-			}
-			_, err = w.Write(b)
-			return err
-		}
-	}
-	switch format {
-	case "text":
-		return func(w io.Writer, v render.View) error {
-			_, err := io.WriteString(w, render.Text(v, textOptions(w)))
-			return err
-		}, nil
-	case "markdown":
-		return func(w io.Writer, v render.View) error {
-			_, err := io.WriteString(w, render.Markdown(v))
-			return err
-		}, nil
-	case "json":
-		return bytes(render.JSON), nil
-	case "sarif":
-		return bytes(render.SARIF), nil
-	}
-	return nil, fmt.Errorf("--format %q: use text, markdown, json or sarif", format)
-}
-
-func textOptions(w io.Writer) render.TextOptions {
-	return render.TextOptions{Color: app.IsTerminal(w) && os.Getenv("NO_COLOR") == "", Width: 100}
+	return f.report(cmd, &outcome, render.Links{}, nothing)
 }
 
 // progress shows on a terminal what the command is doing. It overwrites one line, and

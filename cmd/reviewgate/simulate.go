@@ -16,7 +16,10 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-type simulateFlags struct{ pull, config, server, format, settings string }
+type simulateFlags struct {
+	pull, config, server, settings string
+	outputFlags
+}
 
 func simulateCommand() *cobra.Command {
 	var f simulateFlags
@@ -42,18 +45,18 @@ default branch. --server tries a server's config in place of REVIEWGATE_CONFIG_D
 	c.Flags().StringVar(&f.pull, "pr", "", "pull request, `OWNER/REPO#NUMBER` or its URL")
 	c.Flags().StringVar(&f.config, "config", "", "`directory` with config files, instead of the repository's")
 	c.Flags().StringVar(&f.server, "server", "", "`directory` with config files, instead of the server's")
-	c.Flags().StringVar(&f.format, "format", "text", "text, markdown, json or sarif")
+	f.add(c)
 	c.Flags().StringVar(&f.settings, "settings", "", "YAML or JSON `file` with settings, as for serve")
 	return c
 }
 
 func (f *simulateFlags) run(cmd *cobra.Command) error {
-	write, err := writerOf(f.format)
-	if err != nil {
-		return unusable(err)
+	if err := f.check(); err != nil {
+		return err
 	}
 	var s app.Simulation
 	var host string
+	var err error
 	if s.Owner, s.Name, s.Number, host, err = pullRequest(f.pull); err != nil {
 		return unusable(fmt.Errorf("--pr %q: %w", f.pull, err))
 	}
@@ -78,7 +81,7 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return unfinished(err)
 	}
-	return reportReview(cmd, f.format, &outcome, links, "", write)
+	return f.report(cmd, &outcome, links, "")
 }
 
 // layers reads the layers to try. These, and the server's layer of the settings, must be
