@@ -24,7 +24,7 @@ func configCommand() *cobra.Command {
 overrides an earlier one: the defaults, the server's directory, the organisation's
 directory, and the repository's .github/reviewgate.`,
 		Example: "  reviewgate config init\n" +
-			"  reviewgate config check --layer repository .github/reviewgate\n" +
+			"  reviewgate config check .github/reviewgate\n" +
 			"  reviewgate config test .github/reviewgate\n" +
 			"  reviewgate config show --explain --only rules\n" +
 			"  git diff --name-only main | reviewgate config explain -",

@@ -26,20 +26,21 @@ func configCheckCommand() *cobra.Command {
 		Long: `Validate the config files of a directory, merged over the defaults and the lower
 layers that you name. If there are mistakes, standard error lists all of them, each
 as file:line:column: /json/pointer: the mistake; the remedy. The exit code is then 2.
-Some settings are valid only in the server's layer, and no layer can change what a
-lower layer made final, so name the layer with --layer. Where an organisation's config
+The directory is checked as the repository's layer. Some settings are valid only in the
+server's layer, and no layer can change what a lower layer made final, so name another
+layer with --layer. Where an organisation's config
 loosens the server's, it counts only if the server's config allows that. Each such
 field gives a warning on standard error. NAME=DIR names the organisation.
 
 The policy tests in DIR/tests are checked as well. config test runs them.`,
-		Example: "  reviewgate config check /etc/reviewgate\n" +
-			"  reviewgate config check --layer repository .github/reviewgate\n" +
-			"  reviewgate config check --layer repository --server /etc/reviewgate .github/reviewgate",
+		Example: "  reviewgate config check .github/reviewgate\n" +
+			"  reviewgate config check --server /etc/reviewgate .github/reviewgate\n" +
+			"  reviewgate config check --layer server /etc/reviewgate",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 && args[0] != "" {
 				return nil
 			}
-			return fmt.Errorf("name one directory to check, such as reviewgate config check --layer repository %s", config.RepositoryDir)
+			return fmt.Errorf("name one directory to check, such as reviewgate config check %s", config.RepositoryDir)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
@@ -50,7 +51,7 @@ The policy tests in DIR/tests are checked as well. config test runs them.`,
 
 // add adds the flags that say which layer a directory is, and what lies below it.
 func (f *checkFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.layer, "layer", config.LayerServer, "`layer` of the directory: server, organisation or repository")
+	c.Flags().StringVar(&f.layer, "layer", config.LayerRepository, "`layer` of the directory: server, organisation or repository")
 	c.Flags().StringVar(&f.server, "server", "", "`directory` of the server's config, with --layer organisation or repository")
 	c.Flags().StringVar(&f.organisation, "organisation", "", organisationUsage+", with --layer repository")
 }
@@ -81,7 +82,11 @@ func (f *checkFlags) run(cmd *cobra.Command, dir string) error {
 		}
 	}
 	if len(problems) > 0 {
-		return invalid(cmd, problems)
+		err := invalid(cmd, problems)
+		if f.format == "text" && !cmd.Flags().Changed("layer") {
+			fmt.Fprintln(cmd.ErrOrStderr(), "checked as config of the repository; --layer names another layer")
+		}
+		return err
 	}
 	warnWeakened(cmd, cfg)
 	if f.format == "text" {
@@ -139,19 +144,9 @@ func verdict(dir string, l *config.Layer) string {
 		for _, file := range l.Files {
 			names = append(names, path.Base(file.Path))
 		}
-		answer := fmt.Sprintf("%s is valid as config of the %s: %s", dir, l.Name, strings.Join(names, ", "))
-		if l.Name == config.LayerServer && isRepositoryDir(dir) {
-			answer += "; to check it as the repository's: reviewgate config check --layer repository " + quoted(dir)
-		}
-		return answer
+		return fmt.Sprintf("%s is valid as config of the %s: %s", dir, l.Name, strings.Join(names, ", "))
 	}
 	return fmt.Sprintf("%s has no config files, so it changes nothing", dir)
-}
-
-// isRepositoryDir reports whether a directory has the usual path of a repository's config.
-func isRepositoryDir(dir string) bool {
-	abs, err := filepath.Abs(dir)
-	return err == nil && strings.HasSuffix(filepath.ToSlash(abs), "/"+config.RepositoryDir)
 }
 
 // join joins alternatives with commas and "or".

@@ -77,7 +77,7 @@ func initConfig(cmd *cobra.Command, dir string) error {
 	fmt.Fprintf(&answer, `
 Next:
 - see the merged config: reviewgate config show --explain %s
-- after each edit: reviewgate config check --layer repository %s
+- after each edit: reviewgate config check %s
 - commit the files; they count once they are on the default branch
 - remove "mode" from %s when you want the check to block
 `, own, own, config.FileSettings)

@@ -31,8 +31,7 @@ an agent that needs GitHub or a model, the case's outputs are used. Without one 
 nothing, and the last lines name it. At most 200 cases, 1 MB together, are run, in at most
 10 seconds.
 
-The layers work as in config check. Without --layer, a directory .github/reviewgate is the
-repository's layer, and any other directory the server's.
+The layers work as in config check.
 
 --record writes a case from a review in the server's database, or in a copy of it. The last
 line of a comment names the RUN of its review. With the config that the review used, the case
@@ -78,9 +77,6 @@ func (f *testFlags) run(cmd *cobra.Command, args []string) error {
 func (f *testFlags) test(cmd *cobra.Command, dir string) error {
 	if err := oneOf(f.format, "text", "json"); err != nil {
 		return err
-	}
-	if !cmd.Flags().Changed("layer") && isRepositoryDir(dir) {
-		f.layer = config.LayerRepository
 	}
 	cfg, _, problems, err := f.load(dir)
 	if err != nil {
