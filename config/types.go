@@ -484,8 +484,16 @@ const (
 
 // CommentSettings are the settings of the comment.
 type CommentSettings struct {
-	When string `json:"when"` // CommentAlways (default), CommentFindings or CommentNever
+	When     string                `json:"when"`     // CommentAlways (default), CommentFindings or CommentNever
+	Sections pipeline.List[string] `json:"sections"` // that the comment has beside the check: SectionCoverage, SectionGaps, SectionReport
 }
+
+// Sections that the check has, and the comment only if the settings say so.
+const (
+	SectionCoverage = "coverage"
+	SectionGaps     = "gaps"
+	SectionReport   = "report" // for other tools
+)
 
 // The comment is written in these cases.
 const (

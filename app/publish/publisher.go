@@ -410,7 +410,7 @@ func movedFrom(r *ports.StoredReview, now *ports.PullState) bool {
 func View(webURL string, t ports.Target, r *ports.StoredReview, cfg *config.Config, notices []string, shared []render.SharedHead) render.View {
 	return render.View{
 		Review: r.Review, Record: r.Record, Mode: cfg.Mode(r.Review.Facts.Repository.FullName()), Notices: notices, Shared: shared, FixLoop: r.FixLoop,
-		Rules: render.RuleNotes(&r.Review.Report, cfg), People: cfg.Settings.Sessions.People,
+		Rules: render.RuleNotes(&r.Review.Report, cfg), People: cfg.Settings.Sessions.People, Sections: cfg.Settings.Comment.Sections,
 		Links: render.Links{WebURL: webURL, Repository: t.Owner + "/" + t.Name},
 	}
 }

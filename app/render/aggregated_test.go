@@ -44,7 +44,7 @@ func TestWordsForAggregatedFindings(t *testing.T) {
 	}{
 		"one model alone": {
 			[]pipeline.AgentResult{by("reader", "claude-opus", at("Orders leak", pipeline.SeverityCritical, "")), by("reader", "claude-haiku")},
-			[]string{"## ✋ A person must decide: 1 critical by one model only\n", "**1 · Orders leak** · warning (critical, by one model only)", "<b>Models</b>:", "reader (claude-opus) handed in 1 finding."},
+			[]string{"## ✋ A person must decide: 1 critical by one model only\n", "🟡 **1 · Orders leak** · ", "<sub>warning (critical, by one model only) · ", "<b>Models</b>:", "reader (claude-opus) handed in 1 finding."},
 		},
 		"reviewers who disagree": {
 			[]pipeline.AgentResult{
@@ -56,7 +56,7 @@ func TestWordsForAggregatedFindings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := aggregated(t, tt.results...)
-			comment := Comment(v).Body
+			comment := wholeComment(v)
 			for _, words := range tt.want {
 				if !strings.Contains(comment, words) {
 					t.Errorf("the comment lacks %q:\n%s", words, comment)

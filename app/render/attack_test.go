@@ -115,7 +115,7 @@ func requireInert(t interface{ Fatalf(string, ...any) }, v View) {
 			t.Fatalf("%s: %s\n%s", name, bad, md)
 		}
 	}
-	comment := Comment(v).Body
+	comment := wholeComment(v)
 	if n := strings.Count("\n"+comment, "\n## "); n != 2 || strings.Count("\n"+comment, "\n"+reviewreport.Heading+"\n") != 1 {
 		t.Fatalf("the comment has %d headlines; want its own and that of the machine-readable section:\n%s", n, comment)
 	}
@@ -133,7 +133,8 @@ func documents(v View) map[string][2]safe {
 		r := reportWith(p, v, unlimited)
 		report = r.comment()
 		r.check = true
-		return safe(r.run.Replace(string(report))), safe(r.run.Replace(string(r.summary()))), r.text(1, 2)
+		text = blocks([]safe{r.text(1, 2), r.wholeReport(unlimited)})
+		return safe(r.run.Replace(string(report))), safe(r.run.Replace(string(r.summary()))), safe(r.run.Replace(string(text)))
 	}
 	report, summary, text := render(markdownPen{})
 	blandReport, blandSummary, blandText := render(blandPen{})

@@ -77,10 +77,11 @@ func Check(v View) ports.CheckOutput {
 	r.check = true
 	marks, all := annotations(v)
 	summary, text := r.summary(), r.text(len(marks), all)
+	full := r.run.Replace(string(text))
 	out := ports.CheckOutput{
 		Title:       checkTitle(v),
 		Summary:     r.run.Replace(string(summary)),
-		Text:        r.run.Replace(string(text)),
+		Text:        string(blocks([]safe{safe(full), r.wholeReport(maxBody - len(full) - 2)})),
 		Annotations: marks,
 		Actions:     actions(),
 	}
@@ -99,7 +100,7 @@ func (r *report) text(annotated, all int) safe {
 	if annotated < all {
 		above = append(above, say("annotated", struct{ N, All int }{annotated, all}))
 	}
-	return r.fitted(above, r.belowFindings)
+	return r.fitted(above, func() []safe { return append(r.belowFindings(), r.machineReadable()) })
 }
 
 func worseOf(v View) *worse {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -13,6 +14,9 @@ import (
 // than 65,000 bytes.
 func Comment(v View) Document {
 	r := newReport(v, maxBody-len(Marker)-1)
+	r.moved = slices.DeleteFunc([]string{config.SectionCoverage, config.SectionGaps, config.SectionReport},
+		func(name string) bool { return slices.Contains(v.Sections, name) })
+	r.page.Elsewhere = r.elsewhere()
 	r.hideOld()
 	text := r.comment()
 	return Document{Body: Marker + "\n" + r.run.Replace(string(text)), Digest: digest(text)}
@@ -41,6 +45,7 @@ type report struct {
 	page  page
 	run   *strings.Replacer // replaces the marks by the texts that vary from run to run
 	limit int               // bytes of the whole text
+	moved []string          // sections that only the check has
 	check bool              // it is a check run's text, which collapses nothing
 	tight bool              // the findings do not fit, so the sections below them are shorter
 }
@@ -76,7 +81,7 @@ func reportWith(p pen, v View, limit int) *report {
 
 func (r *report) comment() safe {
 	return r.fitted(r.head(), func() []safe {
-		return append(r.belowFindings(), r.next(), say("md footer", r.page), r.machineReadable(r.roomBelow(roomMachine)))
+		return append(r.belowFindings(), r.next(), say("md footer", r.page), r.machineReadable())
 	})
 }
 
@@ -290,10 +295,39 @@ func (r *report) belowFindings() []safe {
 		r.modelsDetails(),
 		r.fixHistory(),
 		r.details("heading aside", asideCounts, aside, roomAside),
-		r.details("heading coverage", say("coverage summary", nil), r.coverage(), roomCoverage),
+		r.coverageDetails(),
 		r.evaluated(),
 		r.gapDetails(),
 	}
+}
+
+func (r *report) coverageDetails() safe {
+	if slices.Contains(r.moved, config.SectionCoverage) {
+		return ""
+	}
+	return r.details("heading coverage", say("coverage summary", nil), r.coverage(), roomCoverage)
+}
+
+// elsewhere names the sections that only the check has.
+func (r *report) elsewhere() safe {
+	if len(r.moved) == 0 {
+		return ""
+	}
+	var list []safe
+	for _, name := range r.moved {
+		switch name {
+		case config.SectionCoverage:
+			list = append(list, say("elsewhere coverage", nil))
+		case config.SectionGaps:
+			list = append(list, say("elsewhere gaps", r.gaps("md gap").n))
+		case config.SectionReport:
+			list = append(list, say("elsewhere report", nil))
+		}
+	}
+	return say("elsewhere", struct {
+		Sections []safe
+		Details  safe
+	}{list, r.page.Details})
 }
 
 // proposedConfig is not collapsed, because the author of a config change wants to see it.
@@ -344,7 +378,7 @@ func (r *report) modelsDetails() safe {
 // gapDetails shows each gap as a block of its own.
 func (r *report) gapDetails() safe {
 	gaps := r.gaps("md gap")
-	if gaps.n == 0 {
+	if gaps.n == 0 || slices.Contains(r.moved, config.SectionGaps) {
 		return ""
 	}
 	shown, more := gaps.take(r.roomBelow(roomGaps))

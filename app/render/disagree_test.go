@@ -51,9 +51,9 @@ func TestDisagreementAppearsOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := cleanView()
 			setFindings(&v, tt.decision, tt.condition, disagreement(tt.severity), tt.beside)
-			comment, _, _ := strings.Cut(Comment(v).Body, machineStart)
+			check, _, _ := strings.Cut(Check(v).Text, machineStart)
 			for format, text := range map[string]string{
-				"comment": comment, "check": Check(v).Text, "text": Text(v, TextOptions{Width: 1000}),
+				"comment": Comment(v).Body, "check": check, "text": Text(v, TextOptions{Width: 1000}),
 			} {
 				for _, words := range []string{
 					"Trade-off: the cache", "coherence would keep it (info): The other stores have one.",

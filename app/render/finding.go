@@ -23,6 +23,7 @@ type finding struct {
 	Layer          safe // the config layer of the rule; empty for the defaults
 	Reference      safe
 	ID             safe
+	Dismiss        safe // the command that dismisses it; empty where nobody can comment
 	State          safe
 	Accepted       safe   // who accepted it
 	NotIgnored     safe   // why a comment that asks to ignore it has no effect
@@ -132,6 +133,7 @@ func (fs *findings) line(f *pipeline.Finding) finding {
 		State:    fs.state(f),
 		Accepted: fs.p.text(acceptedBy(f), maxName),
 		ID:       fs.id(f),
+		Dismiss:  fs.dismiss(f),
 	}
 	if out.Title == "" {
 		out.Title = say("untitled", nil)
@@ -301,6 +303,14 @@ func (fs *findings) at(path string, start, end int) safe {
 		url = fs.k.removed(path)
 	}
 	return fs.p.link(fs.p.code(label, 2*maxPath), url)
+}
+
+// dismiss returns the command that dismisses a finding, for people to copy.
+func (fs *findings) dismiss(f *pipeline.Finding) safe {
+	if f.ID == "" || fs.k.web == "" {
+		return ""
+	}
+	return fs.p.code("/review dismiss "+f.ID[:min(8, len(f.ID))]+" <reason>", maxName)
 }
 
 func severityWord(s pipeline.Severity) word {

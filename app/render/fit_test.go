@@ -68,14 +68,16 @@ func TestEveryReportFits(t *testing.T) {
 		text := strings.Repeat(rapid.SampledFrom(costly).Draw(t, "text of the items"), rapid.SampledFrom([]int{1, 20, 2000}).Draw(t, "length"))
 		fillLists(&v, n, text, rapid.SampledFrom([]string{"", "https://github.example/", longestDetails}).Draw(t, "details"))
 		order := worstFirst(fs)
-		comment, check := Comment(v).Body, Check(v)
-		for name, text := range map[string]string{"comment": comment, "summary": check.Summary, "text": check.Text} {
+		comment, check := wholeComment(v), Check(v)
+		bare := Comment(v).Body
+		for name, text := range map[string]string{"comment": bare, "whole comment": comment, "summary": check.Summary, "text": check.Text} {
 			if !utf8.ValidString(text) || len(text) > maxBody || utf8.RuneCountInString(text) > maxBody || len(utf16.Encode([]rune(text))) > maxBody {
 				t.Fatalf("%s has %d bytes", name, len(text))
 			}
 		}
 		forPeople, _, _ := strings.Cut(comment, machineStart)
-		for name, text := range map[string]string{"comment": forPeople, "text": check.Text} {
+		inCheck, _, _ := strings.Cut(check.Text, machineStart)
+		for name, text := range map[string]string{"comment": bare, "whole comment": forPeople, "text": inCheck} {
 			shown := shownTitles(text)
 			if len(shown) > len(order) || !slices.Equal(shown, order[:len(shown)]) {
 				t.Fatalf("%s does not show the worst findings first: %v", name, shown)
@@ -86,10 +88,10 @@ func TestEveryReportFits(t *testing.T) {
 			left := 0
 			if m := hidden.FindStringSubmatch(text); m != nil {
 				left = number(m[1])
-				if n := len(cut(text, "\n**1 · ", m[0])); n < maxBody/5 {
+				if n := len(cut(text, " **1 · ", m[0])); n < maxBody/5 {
 					t.Fatalf("the findings take %d bytes of the %s, but %d are left out", n, name, left)
 				}
-				if name == "comment" && v.Details != "" && !strings.Contains(m[0], "](https://") {
+				if name != "text" && v.Details != "" && !strings.Contains(m[0], "](https://") {
 					t.Fatalf("no link to the findings left out: %s", m[0])
 				}
 			}

@@ -43,7 +43,7 @@ func TestGapsAreGroupedByConcern(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := cleanView()
 			v.Review.Report.GapLog = tt.gaps
-			comment, _, _ := strings.Cut(Comment(v).Body, machineStart)
+			comment, _, _ := strings.Cut(wholeComment(v), machineStart)
 			if n := strings.Count(comment, " looks like "); n != tt.groups {
 				t.Errorf("%d groups, want %d:\n%s", n, tt.groups, comment)
 			}
@@ -66,7 +66,7 @@ func TestPatchOfManyPlaces(t *testing.T) {
 	for i := range 500 {
 		v.Review.Report.GapLog = append(v.Review.Report.GapLog, gapEntry("money", "a", appendGlob(grouped(i))))
 	}
-	comment := Comment(v).Body
+	comment := wholeComment(v)
 	if n := strings.Count(comment, `"op"`); n != maxOperations {
 		t.Errorf("%d operations, want %d", n, maxOperations)
 	}

@@ -46,9 +46,9 @@ func TestStates(t *testing.T) {
 			if !tt.first {
 				v.Review.Report.Changes.PreviousReport = prevSHA
 			}
-			want := "`fin-decimal-01` · " + tt.want + " · id"
+			want := "`fin-decimal-01` · " + tt.want + " · `/review dismiss"
 			if tt.want == "" {
-				want = "`fin-decimal-01` · id"
+				want = "`fin-decimal-01` · `/review dismiss"
 			}
 			for format, text := range map[string]string{"comment": Comment(v).Body, "check": Check(v).Text} {
 				if !strings.Contains(text, want) {

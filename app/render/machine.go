@@ -1,16 +1,23 @@
 package render
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/policies/fixloop"
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
 )
 
-// machineReadable returns the section for other tools, with at most room bytes. It leaves
-// out recommendations that do not fit, starting with the least important.
-func (r *report) machineReadable(room int) safe {
+// machineReadable returns the section for other tools. It leaves out recommendations that do
+// not fit, starting with the least important.
+func (r *report) machineReadable() safe {
+	if slices.Contains(r.moved, config.SectionReport) {
+		return ""
+	}
+	room := r.roomBelow(roomMachine)
 	record := reviewreport.FromReview(&r.view.Review.Report, plainTitle(r.view), "")
 	if l := &r.view.FixLoop; l.Begun() || l.Status != fixloop.Pending {
 		record.FixLoop = &reviewreport.FixLoop{State: l.Name(), Attempt: l.Attempt, MaxAttempts: l.Max}
@@ -27,6 +34,23 @@ func (r *report) machineReadable(room int) safe {
 	return say("md details", details{
 		Name: say("heading machine-readable", nil), Summary: say("machine-readable summary", nil), Body: safe(text),
 	})
+}
+
+// wholeReport returns the review's report as JSON, collapsed, or "" if it takes more than room
+// bytes.
+func (r *report) wholeReport(room int) safe {
+	text, err := json.MarshalIndent(&r.r.Report, "", " ")
+	if err != nil || len(text) > room {
+		return ""
+	}
+	body := say("md details", details{
+		Name: say("heading report", nil), Summary: say("report summary", nil),
+		Body: r.p.block("json", strings.Split(string(escaped(text)), "\n")),
+	})
+	if len(body) > room {
+		return ""
+	}
+	return body
 }
 
 // machineText returns a record without a time, with the mark in the time's place. No text

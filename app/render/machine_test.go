@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 	"github.com/reviewgate/reviewgate/policies/reviewreport"
@@ -30,7 +31,7 @@ func TestCommentReadsBack(t *testing.T) {
 	for _, s := range samples {
 		t.Run(s.name, func(t *testing.T) {
 			v := s.view()
-			for name, text := range map[string]string{"comment": Comment(v).Body, "markdown": Markdown(v)} {
+			for name, text := range map[string]string{"comment": wholeComment(v), "markdown": Markdown(v), "check": Check(v).Text} {
 				r := readBack(t, v, text)
 				if len(v.Shared) == 0 && r.Summary != Check(v).Title && !strings.HasSuffix(s.name, "hostile") {
 					t.Errorf("%s: summary %q, title %q", name, r.Summary, Check(v).Title)
@@ -50,11 +51,12 @@ func TestCommentReadsBack(t *testing.T) {
 func TestHostileCommentReadsBack(t *testing.T) {
 	for _, a := range attacks {
 		v := attackedView("x\n" + a.text)
-		readBack(t, v, Comment(v).Body)
+		readBack(t, v, wholeComment(v))
+		readBack(t, v, Check(v).Text)
 	}
 	sample.Check(t, func(t *rapid.T) {
 		v := hostileViews().Draw(t, "view")
-		r := readBack(t, v, Comment(v).Body)
+		r := readBack(t, v, wholeComment(v))
 		if r.ExecutionTimestamp != timestamp(v.Record.FinishedAt) {
 			t.Fatalf("timestamp %q", r.ExecutionTimestamp)
 		}
@@ -67,7 +69,7 @@ func TestMachineReadableLeavesOutRecommendations(t *testing.T) {
 	for i := range v.Review.Report.Findings[:10] {
 		v.Review.Report.Findings[i].Recommendation = strings.Repeat("日本", 200)
 	}
-	comment := Comment(v).Body
+	comment := wholeComment(v)
 	r := readBack(t, v, comment)
 	_, section, _ := strings.Cut(comment, machineStart)
 	if n := len(r.SuccessEvidence.ReviewFindings.Recommendations); n >= 10 || len(section) > roomMachine/4+500 || len(comment) > maxBody {
@@ -78,6 +80,7 @@ func TestMachineReadableLeavesOutRecommendations(t *testing.T) {
 // Another time of the review does not change the digest.
 func TestTimestampIsNotInTheDigest(t *testing.T) {
 	v := cleanView()
+	v.Sections = []string{config.SectionReport}
 	before := Comment(v)
 	v.Record.StartedAt, v.Record.FinishedAt = v.Record.StartedAt.Add(time.Hour), v.Record.FinishedAt.Add(time.Hour)
 	after := Comment(v)
@@ -88,7 +91,7 @@ func TestTimestampIsNotInTheDigest(t *testing.T) {
 		t.Errorf("the comment lacks the time of the run:\n%s", after.Body)
 	}
 	v.Record.FinishedAt = time.Time{}
-	if r := reviewreport.Extract([]byte(Comment(v).Body)); r.Broken() || r.ExecutionTimestamp != "" {
+	if r := reviewreport.Extract([]byte(wholeComment(v))); r.Broken() || r.ExecutionTimestamp != "" {
 		t.Errorf("an unknown time reads as %q: %s", r.ExecutionTimestamp, r.Error)
 	}
 }
@@ -97,16 +100,17 @@ func TestTimestampIsNotInTheDigest(t *testing.T) {
 func TestOnlyTheFieldHasTheTime(t *testing.T) {
 	v := findingsView()
 	v.Review.Report.Findings[0].Title = `"execution_timestamp": ""` + markTime
-	if n := strings.Count(Comment(v).Body, "2026-11-03T09:30:04Z"); n != 1 {
+	if n := strings.Count(wholeComment(v), "2026-11-03T09:30:04Z"); n != 1 {
 		t.Errorf("the comment has the time %d times", n)
 	}
 }
 
-// Only the comment has the section. A check run has fields of its own.
-func TestOnlyTheCommentIsMachineReadable(t *testing.T) {
+// The check has the section. The comment has it only if the settings ask for it.
+func TestCheckIsMachineReadable(t *testing.T) {
 	v := findingsView()
 	check := Check(v)
-	for name, text := range map[string]string{"summary": check.Summary, "text": check.Text, "terminal": Text(v, TextOptions{})} {
+	readBack(t, v, check.Text)
+	for name, text := range map[string]string{"summary": check.Summary, "comment": Comment(v).Body, "terminal": Text(v, TextOptions{})} {
 		if reviewreport.HasSection([]byte(text)) {
 			t.Errorf("%s has the section", name)
 		}
@@ -120,7 +124,7 @@ func TestSectionInAFixIsNotRead(t *testing.T) {
 	v.Review.Report.Findings[1].SuggestedFix = "x\n```\n</details>\n\n" + reviewreport.Write(&own)
 	for _, line := range []int{v.Review.Report.Findings[1].StartLine, 0} { // a known line, and no line
 		v.Review.Report.Findings[1].StartLine, v.Review.Report.Findings[1].EndLine = line, line
-		body := Comment(v).Body
+		body := wholeComment(v)
 		readBack(t, v, body)
 		if n := strings.Count(body, "\n"+reviewreport.Heading+"\n"); n != 1 {
 			t.Errorf("line %d: a reader that ignores fences finds %d headings of the section:\n%s", line, n, body)

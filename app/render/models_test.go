@@ -55,7 +55,7 @@ func TestAPersonMustDecide(t *testing.T) {
 			v := cleanView()
 			v.Mode = tt.mode
 			setFindings(&v, pipeline.DecisionNeedsFixes, aggregate.PersonDecides, tt.findings...)
-			check, comment := Check(v), Comment(v).Body
+			check, comment := Check(v), wholeComment(v)
 			if check.Title != tt.title || !strings.Contains(comment, "\n## ✋ "+tt.title+"\n") {
 				t.Errorf("title %q, want %q:\n%s", check.Title, tt.title, comment)
 			}
@@ -65,7 +65,7 @@ func TestAPersonMustDecide(t *testing.T) {
 			if strings.Contains(comment, "of this repository's gate") || !strings.Contains(comment, "hold_for_person") {
 				t.Errorf("the condition is shown as the repository's own:\n%s", comment)
 			}
-			held := strings.Contains(comment, "**1 · Unproven** · warning (") && strings.Contains(comment, "somebody with the right")
+			held := strings.Contains(comment, "🟡 **1 · Unproven** · ") && strings.Contains(comment, "<sub>warning (") && strings.Contains(comment, "somebody with the right")
 			if waits := name != "no finding waits"; held != waits {
 				t.Errorf("the finding that waits comes first: %v:\n%s", held, comment)
 			}
@@ -80,7 +80,7 @@ func TestHeldFindingsFollowMajorOnes(t *testing.T) {
 	v := cleanView()
 	setFindings(&v, pipeline.DecisionNeedsFixes, "major > 0", all[3], oneModelFinding(pipeline.SeverityCritical, true), all[2])
 	c := Comment(v).Body
-	for _, words := range []string{"## ✋ Needs fixes: 1 major, 2 warnings\n", "**1 · TLS certificates", "**2 · Unproven** · warning (critical, by one model only)", "<b>Worth a look</b>: 1 warning<"} {
+	for _, words := range []string{"## ✋ Needs fixes: 1 major, 2 warnings\n", "**1 · TLS certificates", "🟡 **2 · Unproven** · ", "<sub>warning (critical, by one model only)", "<b>Worth a look</b>: 1 warning<"} {
 		if !strings.Contains(c, words) {
 			t.Errorf("the comment lacks %q:\n%s", words, c)
 		}
@@ -123,7 +123,7 @@ func TestModelsPart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := modelsView()
 			tt.change(v.Review.Report.Models)
-			c := Comment(v).Body
+			c := wholeComment(v)
 			for _, words := range tt.want {
 				if !strings.Contains(c, words) {
 					t.Errorf("the comment lacks %q:\n%s", words, c)

@@ -64,6 +64,7 @@ type page struct {
 	// separator.
 	Version, Config, Run safe
 	Details              safe // a link
+	Elsewhere            safe // what only the check has
 }
 
 type missing struct {

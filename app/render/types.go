@@ -23,6 +23,8 @@ type View struct {
 	Notices []string // stored notices, oldest first, such as why a command was refused
 	Shared  []SharedHead
 	Details string // URL of the details page, empty if there is none
+	// Sections are those of config.CommentSettings.
+	Sections []string
 	// FixLoop is the state of the fix loop after the review.
 	FixLoop fixloop.State
 	// Rules holds notes about the rules that have findings, by id. It may be empty. It
