@@ -138,8 +138,11 @@ func TestLoop(t *testing.T) {
 			t.Errorf("the metrics have no line %s", line)
 		}
 	}
+	if text := w.Check(claude.pr).Text; !strings.Contains(text, `"status": "RUNNING"`) {
+		t.Errorf("the check lacks the session's state for other tools:\n%s", text)
+	}
 	body := w.Comment(claude.pr).Body
-	for _, text := range []string{"RUNNING", "crypto", "The change uses no MD5.", "coverage", "Every function is tested."} {
+	for _, text := range []string{"crypto", "The change uses no MD5.", "coverage", "Every function is tested."} {
 		if !strings.Contains(body, text) {
 			t.Errorf("the comment lacks %q:\n%s", text, body)
 		}
