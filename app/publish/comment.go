@@ -137,11 +137,12 @@ func (c *Comments) publishNotices(ctx context.Context, lease ports.Lease, state 
 }
 
 // checkURL returns the page of the head's check run, which has the findings that don't fit
-// into a comment. It is empty if there is no check run yet.
+// into a comment. While the check run is being created, it is the page of all checks, so that a
+// comment always has a link and equal reviews make equal comments.
 func (c *Comments) checkURL(ctx context.Context, t ports.Target, headSHA string) string {
 	w, err := c.Writes.NewestWrite(ctx, ports.WriteCheck, CheckSubject(t.RepoID, headSHA))
 	if err != nil || w == nil || w.RemoteID == 0 {
-		return ""
+		return fmt.Sprintf("%s/%s/%s/pull/%d/checks", c.WebURL, t.Owner, t.Name, t.Number)
 	}
 	return fmt.Sprintf("%s/%s/%s/runs/%d", c.WebURL, t.Owner, t.Name, w.RemoteID)
 }

@@ -37,7 +37,7 @@ func TestDismissedStaysDismissed(t *testing.T) {
 	pr := w.Open(apptest.Tested(ghtest.Files{"store/client.go": apptest.Insecure}))
 	w.Idle()
 	f := w.Only(pr)
-	w.Wants(pr, "action_required", "id `"+f.ID[:8]+"`")
+	w.Wants(pr, "action_required", "`/review dismiss "+f.ID[:8]+" <reason>`")
 	w.Dismiss(pr, f)
 	dismissed := []string{"Dismissed by carol", "the warehouse's certificate is our own", "id `" + f.ID[:8] + "`"}
 	w.Wants(pr, "success", dismissed...)
@@ -594,13 +594,13 @@ func TestUnreadContentIsAcceptedForOneHead(t *testing.T) {
 		w.Wants(pr, "action_required", why)
 	}
 	says("wes", "accept unread")
-	w.Wants(pr, "success", "accepted unread by wes")
+	w.WantsCheck(pr, "success", "accepted unread by wes")
 	says("wes", "accept unread")
 	w.Wants(pr, "success", "No file of the newest review waits to be accepted unread")
 	says("wes", "restore unread")
 	w.Wants(pr, "action_required", can)
 	says("wes", "accept unread")
-	w.Wants(pr, "success", "accepted unread by wes")
+	w.WantsCheck(pr, "success", "accepted unread by wes")
 	pr.Push(ghtest.Files{"docs/a.md": "# A\n"}, "docs: more")
 	w.Idle()
 	w.Wants(pr, "action_required", can)
@@ -628,7 +628,7 @@ func TestReviewRepeatsWhatTheCommandAsks(t *testing.T) {
 			t.Logf("%s %d", c.Route, c.Status)
 		}
 	}
-	w.Wants(pr, "failure", "its last result on this head stands")
+	w.WantsCheck(pr, "failure", "its last result on this head stands")
 
 	w.Says(pr, "/review agent security-reviewer")
 	wantRan(t, m, "one agent", map[string]int{"security-reviewer": 1})
@@ -660,7 +660,7 @@ func TestReviewRepeatsWhatTheCommandAsks(t *testing.T) {
 	rebased.ForcePush(ghtest.Files{"store/stock.go": "package store\n\nvar Stock int\n", "store/stock_test.go": "package store\n"}, "feat: rebased")
 	w.Idle()
 	wantRan(t, m, "rebased", map[string]int{})
-	w.Wants(rebased, "success", "carried over from `"+old[:7]+"`, whose change is equal")
+	w.WantsCheck(rebased, "success", "carried over from `"+old[:7]+"`, whose change is equal")
 }
 
 // The result of an agent that failed is never carried over.

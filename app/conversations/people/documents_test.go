@@ -238,7 +238,7 @@ func TestBrokenReviewOfASpecification(t *testing.T) {
 			})
 			w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, change)
 			pr := w.openDocuments(ghtest.Files{stockSpec: requirement})
-			w.Wants(pr, "action_required", "A person must decide", "gave an answer that could not be used")
+			w.WantsCheck(pr, "action_required", "A person must decide", "gave an answer that could not be used")
 			for _, agent := range []string{"spec-quality-reviewer", "technical-pm"} {
 				if rows := w.Latest(pr).Review.Report.Coverage; !slices.ContainsFunc(rows, func(c pipeline.Coverage) bool {
 					return c.Agent == agent && c.Model == "big" && c.Status == pipeline.AgentMalformed

@@ -109,7 +109,8 @@ func TestModelsReportDifferentDefects(t *testing.T) {
 	_, change := apptest.WithModels(t, `{}`, said.reply)
 	w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, change)
 	pr := w.openClient(apptest.GoodBody)
-	w.Wants(pr, "neutral", "small only, confidence 0.90", "big only, confidence 0.90", "matcher (small) said which findings are about one thing")
+	w.Wants(pr, "neutral", "small only, confidence 0.90", "big only, confidence 0.90")
+	w.WantsCheck(pr, "neutral", "matcher (small) said which findings are about one thing")
 	use := w.Latest(pr).Record.ModelUse
 	if !slices.ContainsFunc(use, func(u pipeline.ModelUse) bool {
 		return u.Agent == pipeline.Matcher && u.Model == "small" && u.Asked == 1
@@ -140,7 +141,8 @@ func TestModelsFindingIsVerified(t *testing.T) {
 			})
 			w := startWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, change)
 			pr := w.openClient(apptest.GoodBody)
-			w.Wants(pr, tt.conclusion, tt.says, "verifier (small) checked what one model alone found: confirmed")
+			w.Wants(pr, tt.conclusion, tt.says)
+			w.WantsCheck(pr, tt.conclusion, "verifier (small) checked what one model alone found: confirmed")
 			// Another review asks the verifier again.
 			w.Says(pr, "/review")
 			w.Wants(pr, tt.conclusion, tt.says)

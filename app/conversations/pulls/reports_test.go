@@ -190,6 +190,7 @@ func TestPlan(t *testing.T) {
 func TestReportInTrustedComment(t *testing.T) {
 	t.Parallel()
 	w := start(t)
+	w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"comment": {"sections": ["report"]}}`}, "show the report for other tools")
 	pr := w.openSpec(ghtest.Files{specDir + "spec-review-report.md": specReport()})
 	w.Idle()
 	w.WantsCheck(pr, "success")
