@@ -89,8 +89,9 @@ func Check(v View) ports.CheckOutput {
 	return out
 }
 
+// summary also says what was set aside or found in evaluation, because a clean pull request may have no comment.
 func (r *report) summary() safe {
-	return blocks(append(r.head(), r.probation(), r.next(), say("md footer", r.page)))
+	return blocks(append(r.head(), r.setAside(), r.evaluated(), r.probation(), r.next(), say("md footer", r.page)))
 }
 
 // text renders everything that is not in the summary. annotated of all findings on changed

@@ -282,10 +282,9 @@ func (r *report) wrap(heading string, summary, body safe) safe {
 // belowFindings returns the parts below the findings.
 func (r *report) belowFindings() []safe {
 	resolved := r.resolved("md resolved")
-	aside, asideCounts := r.aside()
 	unconfirmed := r.unconfirmed()
 	disputed := r.disputed("md dispute")
-	return []safe{
+	out := []safe{
 		r.sessionPart(),
 		r.reviewReports(),
 		r.proposedConfig(),
@@ -294,11 +293,17 @@ func (r *report) belowFindings() []safe {
 		r.details("heading disagree", safe(grouped(disputed.n)), disputed, roomDisputed),
 		r.modelsDetails(),
 		r.fixHistory(),
-		r.details("heading aside", asideCounts, aside, roomAside),
-		r.coverageDetails(),
-		r.evaluated(),
-		r.gapDetails(),
 	}
+	if !r.check { // a check has them in its summary
+		out = append(out, r.setAside(), r.evaluated())
+	}
+	return append(out, r.coverageDetails(), r.gapDetails())
+}
+
+// setAside lists what does not count in the gate.
+func (r *report) setAside() safe {
+	list, counts := r.aside()
+	return r.details("heading aside", counts, list, roomAside)
 }
 
 func (r *report) coverageDetails() safe {
