@@ -219,7 +219,8 @@ func (s *Source) defaultBase(ctx context.Context) error {
 		s.baseName, s.baseSHA = strings.TrimPrefix(name, "origin/"), sha
 		return nil
 	}
-	return errors.New("there is no origin/HEAD, main or master to compare with: name a revision with --base")
+	return errors.New("there is no origin/HEAD, main or master to compare with; " +
+		s.git.shallowOr(ctx, "name a revision with --base"))
 }
 
 func (s *Source) findMergeBase(ctx context.Context) error {
@@ -237,10 +238,7 @@ func (s *Source) findMergeBase(ctx context.Context) error {
 	}
 	sha, err := s.git.line(ctx, append([]string{"merge-base", s.baseSHA}, heads...)...)
 	if code, ok := exitCode(err); ok && code == 1 {
-		if s.git.shallow(ctx) {
-			return fmt.Errorf("this clone is shallow, and the merge base of %s and HEAD is missing: fetch more history with git fetch --unshallow", s.baseName)
-		}
-		return fmt.Errorf("%s and the head have no common history: name another --base", s.baseName)
+		return fmt.Errorf("%s and the head have no common history; %s", s.baseName, s.git.shallowOr(ctx, "name another --base"))
 	}
 	if err != nil {
 		return fmt.Errorf("find the merge base of %s and HEAD: %w", s.baseName, err)
@@ -265,16 +263,9 @@ func (g *git) resolve(ctx context.Context, rev string) (sha string, ok bool, err
 }
 
 func (g *git) unknown(ctx context.Context, rev string) error {
-	hint := "git branch --all and git log show what there is"
-	if g.shallow(ctx) {
-		hint = "this clone is shallow; git fetch --unshallow fetches more history"
+	remedy := fmt.Sprintf("did you mean \"origin/%s\"?", rev)
+	if _, ok, err := g.resolve(ctx, "refs/remotes/origin/"+rev); err != nil || !ok {
+		remedy = g.shallowOr(ctx, "git branch --all and git log show what there is")
 	}
-	return fmt.Errorf("%q is not a commit, branch or tag of this repository: %s", rev, hint)
-}
-
-// shallow reports whether the clone lacks a part of the history. It only chooses the
-// text of an error, so a failure counts as no.
-func (g *git) shallow(ctx context.Context) bool {
-	out, err := g.line(ctx, "rev-parse", "--is-shallow-repository")
-	return err == nil && out == "true"
+	return fmt.Errorf("%q is not a commit, branch or tag of this repository; %s", rev, remedy)
 }
