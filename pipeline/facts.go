@@ -77,8 +77,11 @@ type Head struct {
 	SHA        string `json:"sha"`
 	Repository string `json:"repository"`
 	Fork       bool   `json:"fork"`
-	// WorkTree says that the review is of a work tree with uncommitted changes on top of SHA.
+	// WorkTree says that the review is of uncommitted changes on top of SHA. SHA is empty before
+	// the first commit.
 	WorkTree bool `json:"work_tree,omitempty"`
+	// Staged says that these changes are those of the index, and not those of the work tree.
+	Staged bool `json:"staged,omitempty"`
 }
 
 // Commit is one commit of the change.

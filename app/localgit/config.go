@@ -134,8 +134,12 @@ func rootFiles(entries []treeEntry) []string {
 type treeEntry struct{ kind, sha, path string }
 
 // list lists the entries of the paths at a commit, by default those of the root. A path
-// that ends with a slash stands for the content of a directory.
+// that ends with a slash stands for the content of a directory. In the index, a directory has
+// no entry, and its path stands for all files in it.
 func (g *git) list(ctx context.Context, commit string, paths ...string) ([]treeEntry, error) {
+	if commit == theIndex {
+		return g.listIndex(ctx, paths...)
+	}
 	out, err := g.output(ctx, append([]string{"ls-tree", "-z", "--full-tree", commit}, paths...)...)
 	if err != nil {
 		return nil, err

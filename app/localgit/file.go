@@ -11,13 +11,16 @@ import (
 
 var _ report.Files = (*Source)(nil)
 
-// File reads a file at a commit of the range, or in the work tree if that is the head.
+// File reads a file at a commit of the range, or in the work tree or the index if that is the head.
 // It returns at least the first bytes, up to most. It returns fs.ErrNotExist if the path
 // does not exist, and no text if it is not a file. The text of a symbolic link is its
 // target, as in git.
 func (s *Source) File(ctx context.Context, commit, path string, most int64) ([]byte, error) {
 	if s.workTree != nil {
 		return s.workTree.read(path, most)
+	}
+	if s.staged {
+		commit = theIndex
 	}
 	entries, err := s.git.list(ctx, commit, path)
 	if err != nil {

@@ -26,9 +26,10 @@ const (
 
 // git runs git commands in one repository.
 type git struct {
-	dir    string
-	env    []string
-	memory int64 // that each process may take, in bytes; 0 is any amount
+	dir       string
+	env       []string
+	memory    int64  // that each process may take, in bytes; 0 is any amount
+	emptyTree string // its SHA, if the index is read
 }
 
 // global are the options before every subcommand. Each keeps git from running a

@@ -65,7 +65,9 @@ func TestNoProgramOfTheRepositoryRuns(t *testing.T) {
 		t.Fatalf("a plain git diff ran nothing: %v", err)
 	}
 
-	for name, o := range map[string]Options{"work tree": {}, "range": {Base: "main", Head: "feature"}} {
+	for name, o := range map[string]Options{
+		"work tree": {Untracked: true}, "index": {Staged: true, Base: "main"}, "range": {Base: "main", Head: "feature"},
+	} {
 		f := facts(t, r.open(o))
 		if len(f.Files) < 2 || len(f.Incomplete) > 0 {
 			t.Errorf("%s: files:\n%s\nincomplete %+v", name, shown(f.Files), f.Incomplete)

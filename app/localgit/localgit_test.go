@@ -176,7 +176,7 @@ func TestWorkTree(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	f := facts(t, r.open(Options{}))
+	f := facts(t, r.open(Options{Untracked: true}))
 	wantFiles(t, f, `
 added "committed.txt" +1 -0
   +0,1 "c"
@@ -218,14 +218,14 @@ func TestNothingCommittedYet(t *testing.T) {
 	r.commit("start")
 	r.git("switch", "--quiet", "--create", "feature/tax")
 	r.write("a.txt", "a\n")
-	f := facts(t, r.open(Options{}))
+	f := facts(t, r.open(Options{Untracked: true}))
 	if f.Title != "feature/tax" || f.Body != "" || len(f.Commits) != 0 || len(f.Files) != 1 {
 		t.Errorf("title %q, body %q, %d commits, %d files", f.Title, f.Body, len(f.Commits), len(f.Files))
 	}
 	// The name of the default branch is not used as a title.
 	r.git("switch", "--quiet", "main")
 	for _, base := range []string{"", "HEAD"} {
-		if f := facts(t, r.open(Options{Base: base})); f.Title != "Local changes" || len(f.Files) != 1 {
+		if f := facts(t, r.open(Options{Base: base, Untracked: true})); f.Title != "Local changes" || len(f.Files) != 1 {
 			t.Errorf("base %q: title %q, %d files", base, f.Title, len(f.Files))
 		}
 	}
@@ -315,9 +315,10 @@ func TestHostileNames(t *testing.T) {
 			t.Errorf("%d files, incomplete %+v", len(f.Files), f.Incomplete)
 		}
 	}
-	check(facts(t, r.open(Options{Base: base}))) // untracked
+	check(facts(t, r.open(Options{Base: base, Untracked: true})))
 	r.git("add", "--all")
-	check(facts(t, r.open(Options{Base: base}))) // staged
+	check(facts(t, r.open(Options{Base: base})))
+	check(facts(t, r.open(Options{Staged: true})))
 	added := r.commit("add")
 	check(facts(t, r.open(Options{Base: base, Head: "HEAD"})))
 
@@ -390,7 +391,7 @@ func TestHugeFileIsCountedButNotShown(t *testing.T) {
 	r.write("small.txt", "s\n")
 	r.git("add", "tracked.txt", "small.txt", "one-line.js")
 	r.write("untracked.txt", strings.Repeat("0123456789abcde\n", maxPatch/16+10))
-	f := facts(t, r.open(Options{Base: base}))
+	f := facts(t, r.open(Options{Base: base, Untracked: true}))
 	var missing []string
 	for _, i := range f.Incomplete {
 		missing = append(missing, fmt.Sprint(i.What, " ", i.Path, " ", i.Gating))
@@ -447,13 +448,16 @@ func TestSubdirectoryMeansTheWholeRepository(t *testing.T) {
 	r.commit("start")
 	r.write("b.txt", "b\n")
 	r.write("sub/c.txt", "c\n")
+	r.git("add", "--all")
 	r.git("config", "diff.relative", "true")
-	s, err := Open(t.Context(), Options{Dir: filepath.Join(r.dir, "sub")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if f := facts(t, s); len(f.Files) != 2 {
-		t.Errorf("files:\n%s", shown(f.Files))
+	for _, staged := range []bool{false, true} {
+		s, err := Open(t.Context(), Options{Dir: filepath.Join(r.dir, "sub"), Staged: staged})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := facts(t, s); len(f.Files) != 2 {
+			t.Errorf("staged %v: files:\n%s", staged, shown(f.Files))
+		}
 	}
 }
 
@@ -475,6 +479,8 @@ func TestErrorsForPeople(t *testing.T) {
 	trunk.git("branch", "-m", "trunk")
 	shallow := &repo{t, filepath.Join(t.TempDir(), "shallow")}
 	r.git("clone", "--quiet", "--depth=1", "--no-single-branch", "file://"+r.dir, shallow.dir)
+	bare := filepath.Join(t.TempDir(), "shop.git")
+	r.git("clone", "--quiet", "--bare", r.dir, bare)
 	plain := t.TempDir()
 	noConfig := t.TempDir()
 	badConfig := t.TempDir()
@@ -489,8 +495,10 @@ func TestErrorsForPeople(t *testing.T) {
 		"git's own files":    {Options{Dir: filepath.Join(r.dir, ".git")}, []string{"inside git's own directory", "name the directory"}},
 		"a file":             {Options{Dir: filepath.Join(r.dir, "a.txt")}, []string{"is not a directory"}},
 		"no repository":      {Options{Dir: plain}, []string{plain, "is not in a git repository", "git init"}},
-		"no commits":         {Options{Dir: empty.dir}, []string{"no commits yet", "commit something first"}},
+		"no commits":         {Options{Dir: empty.dir}, []string{"no commits yet", "commit something first", "--staged"}},
 		"no default branch":  {Options{Dir: trunk.dir}, []string{"--base"}},
+		"no base yet":        {Options{Dir: empty.dir, Staged: true, Base: "main"}, []string{"no commits yet", "leave it out"}},
+		"nothing staged":     {Options{Dir: bare, Staged: true}, []string{"bare repository has no index", "--head"}},
 		"unknown base":       {Options{Dir: r.dir, Base: "nope"}, []string{`"nope" is not a commit`, "git branch --all"}},
 		"unknown head":       {Options{Dir: r.dir, Head: "nope"}, []string{`"nope" is not a commit`}},
 		"a blob":             {Options{Dir: r.dir, Base: "HEAD:a.txt"}, []string{"is not a commit"}},

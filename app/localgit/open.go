@@ -23,9 +23,14 @@ type Options struct {
 	// Base is the revision that the change is compared with. The comparison begins
 	// at the merge base. Default: the default branch.
 	Base string
-	// Head is the revision to read. Default: the work tree, with uncommitted changes
-	// and with untracked files that are not ignored.
+	// Head is the revision to read. Default: the work tree, with uncommitted changes.
 	Head string
+	// Staged reads the index, without a Head. The default Base is then HEAD, or the empty
+	// tree before the first commit.
+	Staged bool
+	// Untracked also reads the untracked files of the work tree that are not ignored. It
+	// has no effect with Head or Staged.
+	Untracked bool
 	// ConfigDir is a directory with config files to use instead of those at
 	// the base.
 	ConfigDir string
@@ -38,6 +43,8 @@ type Source struct {
 	git       *git
 	bare      bool
 	workTree  *workTree // on top of head; nil if it is not read
+	staged    bool      // the index is read, on top of head
+	untracked bool
 	config    *config.Config
 	configDir string         // named by the user, or ""
 	below     []config.Layer // the layers below the repository's
@@ -57,9 +64,14 @@ func Open(ctx context.Context, o Options) (*Source, error) {
 	if _, err := exec.LookPath("git"); err != nil {
 		return nil, fmt.Errorf("find the git command, which must be installed: %w", err)
 	}
-	s := &Source{configDir: o.ConfigDir, below: o.Layers}
+	s := &Source{configDir: o.ConfigDir, below: o.Layers, staged: o.Staged, untracked: o.Untracked}
 	if err := s.openRepository(ctx, o.Dir); err != nil {
 		return nil, err
+	}
+	if s.staged {
+		if err := s.openStaged(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.openHead(ctx, o.Head); err != nil {
 		return nil, err
@@ -123,7 +135,7 @@ func (s *Source) Root() string {
 }
 
 func (s *Source) openHead(ctx context.Context, rev string) error {
-	if rev == "" && !s.bare {
+	if rev == "" && !s.bare && !s.staged {
 		s.workTree = &workTree{s.git}
 	}
 	s.headName = rev
@@ -136,8 +148,11 @@ func (s *Source) openHead(ctx context.Context, rev string) error {
 	if err != nil {
 		return err
 	}
+	if !ok && s.staged {
+		return nil // the index is that of the first commit
+	}
 	if !ok && rev == "HEAD" {
-		return fmt.Errorf("%s has no commits yet, so there is nothing to compare with: commit something first", s.git.dir)
+		return fmt.Errorf("%s has no commits yet, so there is nothing to compare with: commit something first, or add --staged to review what is staged", s.git.dir)
 	}
 	if !ok {
 		return s.git.unknown(ctx, rev)
@@ -154,11 +169,20 @@ var defaultBases = []string{
 }
 
 func (s *Source) openBase(ctx context.Context, rev string) error {
-	if rev == "" {
+	switch {
+	case s.headSHA == "" && rev != "":
+		return fmt.Errorf("%s has no commits yet, so --base can't name one: leave it out", s.git.dir)
+	case s.headSHA == "":
+		s.baseName, s.baseSHA, s.mergeBase = "the empty tree", s.git.emptyTree, s.git.emptyTree
+		return nil
+	case s.staged && rev == "":
+		s.baseName, s.baseSHA, s.mergeBase = "HEAD", s.headSHA, s.headSHA
+		return nil
+	case rev == "":
 		if err := s.defaultBase(ctx); err != nil {
 			return err
 		}
-	} else {
+	default:
 		sha, ok, err := s.git.resolve(ctx, rev)
 		if err != nil {
 			return err
@@ -195,16 +219,26 @@ func (s *Source) defaultBase(ctx context.Context) error {
 		s.baseName, s.baseSHA = strings.TrimPrefix(name, "origin/"), sha
 		return nil
 	}
-	return errors.New("there is no origin/HEAD, main or master to compare with: name a revision with --base")
+	return errors.New("there is no origin/HEAD, main or master to compare with; " +
+		s.git.shallowOr(ctx, "name a revision with --base"))
 }
 
 func (s *Source) findMergeBase(ctx context.Context) error {
-	sha, err := s.git.line(ctx, "merge-base", s.baseSHA, s.headSHA)
-	if code, ok := exitCode(err); ok && code == 1 {
-		if s.git.shallow(ctx) {
-			return fmt.Errorf("this clone is shallow, and the merge base of %s and HEAD is missing: fetch more history with git fetch --unshallow", s.baseName)
+	heads := []string{s.headSHA}
+	if s.staged {
+		// During a merge, the next commit will have two parents. Git computes the merge base
+		// with such a commit.
+		merged, ok, err := s.git.resolve(ctx, "MERGE_HEAD")
+		if err != nil {
+			return err
 		}
-		return fmt.Errorf("%s and the head have no common history: name another --base", s.baseName)
+		if ok {
+			heads = append(heads, merged)
+		}
+	}
+	sha, err := s.git.line(ctx, append([]string{"merge-base", s.baseSHA}, heads...)...)
+	if code, ok := exitCode(err); ok && code == 1 {
+		return fmt.Errorf("%s and the head have no common history; %s", s.baseName, s.git.shallowOr(ctx, "name another --base"))
 	}
 	if err != nil {
 		return fmt.Errorf("find the merge base of %s and HEAD: %w", s.baseName, err)
@@ -229,16 +263,9 @@ func (g *git) resolve(ctx context.Context, rev string) (sha string, ok bool, err
 }
 
 func (g *git) unknown(ctx context.Context, rev string) error {
-	hint := "git branch --all and git log show what there is"
-	if g.shallow(ctx) {
-		hint = "this clone is shallow; git fetch --unshallow fetches more history"
+	remedy := fmt.Sprintf("did you mean \"origin/%s\"?", rev)
+	if _, ok, err := g.resolve(ctx, "refs/remotes/origin/"+rev); err != nil || !ok {
+		remedy = g.shallowOr(ctx, "git branch --all and git log show what there is")
 	}
-	return fmt.Errorf("%q is not a commit, branch or tag of this repository: %s", rev, hint)
-}
-
-// shallow reports whether the clone lacks a part of the history. It only chooses the
-// text of an error, so a failure counts as no.
-func (g *git) shallow(ctx context.Context) bool {
-	out, err := g.line(ctx, "rev-parse", "--is-shallow-repository")
-	return err == nil && out == "true"
+	return fmt.Errorf("%q is not a commit, branch or tag of this repository; %s", rev, remedy)
 }

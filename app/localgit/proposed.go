@@ -14,7 +14,7 @@ import (
 )
 
 // Proposed returns the config as it would be after the merge: it reads the config files
-// that the change touches at the head or in the work tree, and the others at the base.
+// that the change touches at the head, in the index or in the work tree, and the others at the base.
 // InForce.Problems lists their problems. Proposed returns nil if the change touches no
 // config file, or if the user named a directory with config.
 func (s *Source) Proposed(ctx context.Context) (*config.Config, error) {
@@ -34,10 +34,14 @@ func (s *Source) Proposed(ctx context.Context) (*config.Config, error) {
 	if base, err = s.git.configFiles(ctx, s.baseSHA); err != nil {
 		return nil, fmt.Errorf("read %s at %s: %w", config.RepositoryDir, s.baseName, err)
 	}
-	if s.workTree != nil {
+	switch {
+	case s.workTree != nil:
 		layer.Source = "the work tree"
 		head, err = s.workTree.configFiles(ctx, changed.Files)
-	} else {
+	case s.staged:
+		layer.Source = "the index"
+		head, err = s.git.configFiles(ctx, theIndex)
+	default:
 		layer.Source = s.head()
 		head, err = s.git.configFiles(ctx, s.headSHA)
 	}
@@ -111,8 +115,13 @@ func (s *Source) ProposedTests(ctx context.Context) ([]config.File, error) {
 	if err := blobs(s.baseSHA, false); err != nil {
 		return nil, err
 	}
+	if s.staged {
+		err = blobs(theIndex, true)
+		return files.Files, err
+	}
 	if s.workTree == nil {
-		return files.Files, blobs(s.headSHA, true)
+		err = blobs(s.headSHA, true)
+		return files.Files, err
 	}
 	names, root, err := s.workTree.list(ctx, "--cached", "--", dir)
 	if err != nil {
@@ -142,7 +151,13 @@ func (s *Source) Nothing(ctx context.Context) (string, error) {
 		for _, i := range files.Incomplete {
 			nothing += fmt.Sprintf("; %s: %s", i.Path, i.Why)
 		}
-		return nothing, nil
+		left, err := s.LeftOut(ctx)
+		if left > 0 {
+			nothing += "; " + LeftOutNote(left)
+		}
+		return nothing, err
+	case s.staged:
+		return fmt.Sprintf("no staged changes against %s", s.baseName), nil
 	case s.headSHA == s.baseSHA:
 		return fmt.Sprintf("%s and %s are the same commit", s.baseName, s.head()), nil
 	}

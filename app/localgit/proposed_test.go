@@ -102,8 +102,12 @@ func TestFileThatIsNotReadIsBrokenConfig(t *testing.T) {
 			r.commit("start")
 			r.git("switch", "--quiet", "--create", "feature")
 			tt.change(r)
-			if got := modeOf(t, r.open(Options{})); got != "broken: "+tt.want {
+			if got := modeOf(t, r.open(Options{Untracked: true})); got != "broken: "+tt.want {
 				t.Errorf("in the work tree: %s", got)
+			}
+			r.git("add", "--all")
+			if got := modeOf(t, r.open(Options{Staged: true})); got != "broken: "+tt.want {
+				t.Errorf("in the index: %s", got)
 			}
 			r.commit("change")
 			if got := modeOf(t, r.open(Options{Head: "feature"})); got != "broken: "+tt.want {
@@ -181,7 +185,7 @@ func TestProposedConfigOfTheWorkTree(t *testing.T) {
 			r.write(settings, `{"mode": "advisory"}`)
 			r.commit("start")
 			tt.change(r)
-			if got := modeOf(t, r.open(Options{})); got != tt.want {
+			if got := modeOf(t, r.open(Options{Untracked: true})); got != tt.want {
 				t.Errorf("%s, want %s", got, tt.want)
 			}
 		})
@@ -251,7 +255,7 @@ func TestNothingButUnreadFilesToReview(t *testing.T) {
 	}
 	r.git("init", "--quiet", "inner")
 	const want = "no changes against main; inner: it is a repository of its own, which was not read; b.txt: what is staged of it differs from the work tree, and was not read"
-	if got, err := r.open(Options{}).Nothing(t.Context()); err != nil || got != want {
+	if got, err := r.open(Options{Untracked: true}).Nothing(t.Context()); err != nil || got != want {
 		t.Errorf("%q, %v; want %q", got, err, want)
 	}
 }
@@ -277,7 +281,7 @@ func TestNothingToReview(t *testing.T) {
 		}
 	}
 	r.write("b.txt", "b\n")
-	if got, err := r.open(Options{}).Nothing(t.Context()); err != nil || got != "" {
+	if got, err := r.open(Options{Untracked: true}).Nothing(t.Context()); err != nil || got != "" {
 		t.Errorf("with an untracked file: %q, %v", got, err)
 	}
 }
@@ -323,7 +327,7 @@ func TestProposedTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string][]string{"feature": {"a.json {}", "b.json []"}, "": {"b.json []", "d.json [ ]"}} {
-		files, err := r.open(Options{Head: name}).ProposedTests(t.Context())
+		files, err := r.open(Options{Head: name, Untracked: true}).ProposedTests(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

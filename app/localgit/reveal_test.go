@@ -45,7 +45,7 @@ func gates(f pipeline.PRFacts, path string) bool {
 	return false
 }
 
-// Text that git takes for binary is read, both in a range and in the work tree, whether git
+// Text that git takes for binary is read, in a range, in the index and in the work tree, whether git
 // tracks the file or not.
 func TestHiddenTextIsRead(t *testing.T) {
 	const evil = "os.system(cmd)"
@@ -94,7 +94,15 @@ func TestHiddenTextIsRead(t *testing.T) {
 		r.git("add", "--all")
 		check(t, r.open(Options{Base: "main"}))
 	})
-	t.Run("untracked", func(t *testing.T) { check(t, start(t).open(Options{Base: "main"})) })
+	t.Run("staged", func(t *testing.T) {
+		r := start(t)
+		r.git("add", "--all")
+		for path := range hidden {
+			r.write(path, "harmless\n")
+		}
+		check(t, r.open(Options{Staged: true}))
+	})
+	t.Run("untracked", func(t *testing.T) { check(t, start(t).open(Options{Base: "main", Untracked: true})) })
 }
 
 // An empty file has no hidden diff, even if the change edits the attributes.
@@ -115,7 +123,8 @@ func TestEmptyFileBesideAttributes(t *testing.T) {
 			return r.open(Options{Base: "main", Head: "topic"})
 		},
 		"index":     func(t *testing.T) *Source { r := start(t); r.git("add", "--all"); return r.open(Options{Base: "main"}) },
-		"untracked": func(t *testing.T) *Source { return start(t).open(Options{Base: "main"}) },
+		"staged":    func(t *testing.T) *Source { r := start(t); r.git("add", "--all"); return r.open(Options{Staged: true}) },
+		"untracked": func(t *testing.T) *Source { return start(t).open(Options{Base: "main", Untracked: true}) },
 		"known, not added": func(t *testing.T) *Source {
 			r := start(t)
 			r.git("add", "--intent-to-add", "--all")

@@ -29,9 +29,11 @@ func (s *Source) PullRequest(ctx context.Context) (raw.PullRequest, error) {
 	if err != nil {
 		return raw.PullRequest{}, err
 	}
-	count, err := s.git.countCommits(ctx, s.headSHA, "^"+s.baseSHA)
-	if err != nil {
-		return raw.PullRequest{}, err
+	count := 0
+	if s.headSHA != "" {
+		if count, err = s.git.countCommits(ctx, s.headSHA, "^"+s.baseSHA); err != nil {
+			return raw.PullRequest{}, err
+		}
 	}
 	uncommitted, err := s.uncommitted(ctx)
 	if err != nil {
@@ -40,11 +42,14 @@ func (s *Source) PullRequest(ctx context.Context) (raw.PullRequest, error) {
 	repo := s.repository(ctx)
 	p := raw.PullRequest{
 		Repository: repo,
-		Title:      cmp.Or(s.ownBranch(), "Local changes"),
+		Title:      s.title(),
 		Base:       pipeline.Base{Ref: s.baseName, SHA: s.baseSHA},
-		Head:       pipeline.Head{Ref: s.headName, SHA: s.headSHA, Repository: repo.FullName(), WorkTree: uncommitted},
-		Totals:     pipeline.Totals{Files: len(files.Files)},
-		Commits:    count,
+		Head: pipeline.Head{
+			Ref: s.headName, SHA: s.headSHA, Repository: repo.FullName(),
+			WorkTree: uncommitted, Staged: uncommitted && s.staged,
+		},
+		Totals:  pipeline.Totals{Files: len(files.Files)},
+		Commits: count,
 	}
 	for _, f := range files.Files {
 		p.Totals.Additions += f.Additions
@@ -53,21 +58,33 @@ func (s *Source) PullRequest(ctx context.Context) (raw.PullRequest, error) {
 	return p, s.describe(ctx, &p)
 }
 
-// uncommitted reports whether the work tree is read and differs from the head.
+// uncommitted reports whether the work tree or the index is read and differs from the head.
 func (s *Source) uncommitted(ctx context.Context) (bool, error) {
-	if s.workTree == nil {
+	if s.workTree == nil && !s.staged {
 		return false, nil
 	}
-	diff, err := s.git.diff(ctx, 0, s.headSHA)
+	diff, err := s.diff(ctx, 0, cmp.Or(s.headSHA, s.git.emptyTree))
 	if err != nil || len(diff.files().Files) > 0 {
 		return true, err
+	}
+	if !s.untracked || s.workTree == nil {
+		return false, nil
 	}
 	untracked, root, err := s.workTree.list(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer root.Close()
-	return slices.ContainsFunc(untracked, func(path string) bool { return !strings.HasSuffix(path, "/") }), nil
+	return len(slices.DeleteFunc(untracked, isRepository)) > 0, nil
+}
+
+// title returns the title of changes that are not committed. For the index it is not the branch's
+// name: the message of the commit will say what changes, and is not known yet.
+func (s *Source) title() string {
+	if s.staged {
+		return "Staged changes"
+	}
+	return cmp.Or(s.ownBranch(), "Local changes")
 }
 
 // ownBranch returns the name of the head's branch. It returns "" for the base and for the
@@ -81,6 +98,9 @@ func (s *Source) ownBranch() string {
 
 // describe takes title, body and author from the newest commit.
 func (s *Source) describe(ctx context.Context, p *raw.PullRequest) error {
+	if s.headSHA == "" {
+		return nil
+	}
 	list, err := s.git.log(ctx, 1, s.headSHA)
 	if err != nil || len(list) == 0 {
 		return err
@@ -95,6 +115,9 @@ func (s *Source) describe(ctx context.Context, p *raw.PullRequest) error {
 
 // Commits returns the commits that the head has and the base does not have, oldest first.
 func (s *Source) Commits(ctx context.Context) (raw.Commits, error) {
+	if s.headSHA == "" {
+		return raw.Commits{}, nil
+	}
 	list, err := s.git.log(ctx, maxCommits+1, s.headSHA, "^"+s.baseSHA)
 	if err != nil {
 		return raw.Commits{}, err
@@ -139,7 +162,7 @@ func (g *git) log(ctx context.Context, limit int, revs ...string) ([]pipeline.Co
 	return list, nil
 }
 
-// Files returns the files that differ between the base and the head or the work tree.
+// Files returns the files that differ between the base and the head, the index or the work tree.
 func (s *Source) Files(ctx context.Context) (raw.Files, error) {
 	files, err := s.readFiles(ctx)
 	used := func(l pipeline.ConfigLayer) bool { return l.Used }
@@ -160,22 +183,24 @@ func (s *Source) Files(ctx context.Context) (raw.Files, error) {
 
 func (s *Source) readFiles(ctx context.Context) (raw.Files, error) {
 	return s.files.do(func() (raw.Files, error) {
-		diff, err := s.diff(ctx)
+		diff, err := s.diff(ctx, maxPatches, s.mergeBase)
 		if err != nil {
 			return raw.Files{}, err
 		}
 		files := diff.files()
 		if s.workTree != nil {
-			untracked, repositories, err := s.workTree.untracked(ctx)
-			if err != nil {
-				return raw.Files{}, err
+			if s.untracked {
+				untracked, repositories, err := s.workTree.untracked(ctx)
+				if err != nil {
+					return raw.Files{}, err
+				}
+				files.Files = append(files.Files, onlyNew(untracked, files.Files)...)
+				files.Incomplete = append(files.Incomplete, unreviewed(repositories, "it is a repository of its own, which was not read")...)
 			}
-			files.Files = append(files.Files, onlyNew(untracked, files.Files)...)
 			staged, err := s.workTree.stagedOtherwise(ctx, s.headSHA)
 			if err != nil {
 				return raw.Files{}, err
 			}
-			files.Incomplete = append(files.Incomplete, unreviewed(repositories, "it is a repository of its own, which was not read")...)
 			files.Incomplete = append(files.Incomplete, unreviewed(staged, "what is staged of it differs from the work tree, and was not read")...)
 			if err := s.workTree.findEmpty(files.Files); err != nil {
 				return raw.Files{}, err
@@ -210,11 +235,15 @@ var diffArgs = []string{
 	"-O" + os.DevNull,
 }
 
-func (s *Source) diff(ctx context.Context) (*diffParser, error) {
-	if s.workTree != nil {
-		return s.git.diff(ctx, maxPatches, s.mergeBase)
+// diff reads the differences between a commit and the head, the index or the work tree.
+func (s *Source) diff(ctx context.Context, most int, from string) (*diffParser, error) {
+	switch {
+	case s.staged:
+		return s.git.diff(ctx, most, "--cached", "--ita-invisible-in-index", from)
+	case s.workTree != nil:
+		return s.git.diff(ctx, most, from)
 	}
-	return s.git.diff(ctx, maxPatches, s.mergeBase, s.headSHA)
+	return s.git.diff(ctx, most, from, s.headSHA)
 }
 
 // diff reads the differences between two commits, or between one and the work tree. It

@@ -50,6 +50,31 @@ func (w *workTree) untracked(ctx context.Context) (files []raw.ChangedFile, repo
 	return files, repositories, nil
 }
 
+// LeftOut counts the untracked files of the work tree that are not reviewed, although git does not
+// ignore them. It is 0 if the work tree is not what is reviewed.
+func (s *Source) LeftOut(ctx context.Context) (int, error) {
+	if s.workTree == nil || s.untracked {
+		return 0, nil
+	}
+	paths, root, err := s.workTree.list(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("list the untracked files: %w", err)
+	}
+	defer root.Close()
+	return len(slices.DeleteFunc(paths, isRepository)), nil
+}
+
+// LeftOutNote tells the user how many untracked files were left out, and how to include them.
+func LeftOutNote(n int) string {
+	if n == 1 {
+		return "1 untracked file was left out; --untracked includes it"
+	}
+	return fmt.Sprintf("%d untracked files were left out; --untracked includes them", n)
+}
+
+// isRepository reports whether an untracked path is a repository within the work tree.
+func isRepository(path string) bool { return strings.HasSuffix(path, "/") }
+
 // stagedOtherwise lists the files that have a change in the index, but another content in
 // the work tree. A commit would have the index's content.
 func (w *workTree) stagedOtherwise(ctx context.Context, head string) ([]string, error) {

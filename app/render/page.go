@@ -124,7 +124,10 @@ func newPage(v View, p pen, k linker) page {
 		Agents:         len(v.Review.Manifest.Entries) + len(v.Review.Manifest.Skipped),
 		Metrics:        metricsRead(&rep.Gate, p),
 	}
-	if facts.Head.WorkTree {
+	switch {
+	case facts.Head.Staged:
+		pg.Head = say("index on", pg.Head)
+	case facts.Head.WorkTree:
 		pg.Head = say("work tree on", pg.Head)
 	}
 	if pg.Base == "" {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -24,6 +25,7 @@ var engines = run.NewEngines()
 
 type reviewFlags struct {
 	repo, base, head, config string
+	staged, untracked        bool
 	below                    layerFlags // the layers below the repository's
 	outputFlags
 }
@@ -38,6 +40,10 @@ in the same words. Exit codes: 0 the gate passes; 1 the gate blocks (needs_fixes
 fail, and only in mode enforce); 2 the range or a flag can't be used; 3 the command
 could not finish.
 
+Without --head the command reviews the work tree. --staged reviews what the next commit
+would have, and does not look at the work tree. If GIT_INDEX_FILE names another index of
+the repository, as in the hooks of git commit -a, --staged reads that one.
+
 The config comes from .github/reviewgate at the base, so a change can't alter the
 rules that judge it. --config reads a directory instead. --server and --organisation
 name directories with the lower layers, which work as in the App: where the
@@ -51,6 +57,7 @@ pass, unless the change repairs the config. Each aggregation of review reports w
 one line of JSON with their digests to standard error, in every format. If nothing
 changed, the command says so and exits with 0.`,
 		Example: "  reviewgate review --base main\n" +
+			"  reviewgate review --staged --quiet\n" +
 			"  reviewgate review --repo ~/src/project --base v1.2.0 --head v1.3.0 --format sarif",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
@@ -58,6 +65,8 @@ changed, the command says so and exits with 0.`,
 	c.Flags().StringVar(&f.repo, "repo", ".", "`directory` of the repository")
 	c.Flags().StringVar(&f.base, "base", "", "`revision` to compare with (default: where the change branched off the default branch)")
 	c.Flags().StringVar(&f.head, "head", "", "`revision` to review (default: the work tree, uncommitted changes included)")
+	c.Flags().BoolVar(&f.staged, "staged", false, stagedUsage)
+	c.Flags().BoolVar(&f.untracked, "untracked", false, "also review the untracked files of the work tree")
 	c.Flags().StringVar(&f.config, "config", "", "`directory` with config files, instead of the base's .github/reviewgate")
 	c.Flags().StringVar(&f.below.server, "server", "", "`directory` of the server's config")
 	c.Flags().StringVar(&f.below.organisation, "organisation", "", organisationUsage)
@@ -72,12 +81,17 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 	if err := notEmpty(cmd, "repo", "base", "head", "config", "server", "organisation", "output"); err != nil {
 		return err
 	}
+	if err := f.checkRange(); err != nil {
+		return unusable(err)
+	}
 	ctx := cmd.Context()
 	below, err := f.below.layers()
 	if err != nil {
 		return unusable(err)
 	}
-	src, err := localgit.Open(ctx, localgit.Options{Dir: f.repo, Base: f.base, Head: f.head, ConfigDir: f.config, Layers: below})
+	src, err := localgit.Open(ctx, localgit.Options{
+		Dir: f.repo, Base: f.base, Head: f.head, Staged: f.staged, Untracked: f.untracked, ConfigDir: f.config, Layers: below,
+	})
 	if err != nil {
 		return unusable(err)
 	}
@@ -117,7 +131,40 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 			return unfinished(err)
 		}
 	}
+	if err := f.noteLeftOut(cmd, src, nothing); err != nil {
+		return unfinished(err)
+	}
 	return f.report(cmd, &outcome, render.Links{}, nothing)
+}
+
+// noteLeftOut says with --verbose how many untracked files were left out. If there is nothing to review,
+// the output says so anyway.
+func (f *reviewFlags) noteLeftOut(cmd *cobra.Command, src *localgit.Source, nothing string) error {
+	if !f.verbose || nothing != "" {
+		return nil
+	}
+	n, err := src.LeftOut(cmd.Context())
+	if err == nil && n > 0 {
+		fmt.Fprintln(cmd.ErrOrStderr(), localgit.LeftOutNote(n))
+	}
+	return err
+}
+
+const stagedUsage = "review what is staged, against HEAD or the --base that is named"
+
+var errStagedHead = errors.New("--staged reviews the index, and --head a commit: leave one of them out")
+
+// checkRange refuses flags that name two things to review.
+func (f *reviewFlags) checkRange() error {
+	switch {
+	case f.staged && f.head != "":
+		return errStagedHead
+	case f.staged && f.untracked:
+		return errors.New("--staged reviews the index, which has no untracked files: leave out --untracked, or stage the files with git add")
+	case f.untracked && f.head != "":
+		return errors.New("--head reviews a commit, which has no untracked files: leave out --untracked, or --head to review the work tree")
+	}
+	return nil
 }
 
 // progress shows on a terminal what the command is doing. It overwrites one line, and

@@ -37,7 +37,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("GIT_COMMITTER_EMAIL", "alice@example.com")
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "github": github, "model": startModel, "secret": writeSecret, "findingid": findingID},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "github": github, "model": startModel, "secret": writeSecret, "findingid": findingID, "installhook": installHook},
 	}
 	if sample.Full() {
 		testscript.Run(t, params)

@@ -34,7 +34,7 @@ func secretsCommand() *cobra.Command {
 type allowFlags struct {
 	repo, base, head, reason, expires string
 	below                             layerFlags // the layers below the repository's
-	everywhere                        bool
+	staged, everywhere                bool
 }
 
 func secretsAllowCommand() *cobra.Command {
@@ -66,6 +66,7 @@ secrets final, the entry is refused. To check that first, name their directories
 	c.Flags().StringVar(&f.repo, "repo", ".", "`directory` of the repository")
 	c.Flags().StringVar(&f.base, "base", "", "`revision` to compare with (default: where the change branched off the default branch)")
 	c.Flags().StringVar(&f.head, "head", "", "`revision` to review (default: the work tree, uncommitted changes included)")
+	c.Flags().BoolVar(&f.staged, "staged", false, stagedUsage)
 	c.Flags().StringVar(&f.reason, "reason", "", "`text` that says why the value is allowed; reviews show it")
 	c.Flags().StringVar(&f.expires, "expires", "", "the last `day` on which the entry counts, such as 2027-01-31")
 	c.Flags().StringVar(&f.below.server, "server", "", "`directory` of the server's config")
@@ -81,11 +82,14 @@ func (f *allowFlags) run(cmd *cobra.Command, id string) error {
 	if err := f.checkExpires(); err != nil {
 		return unusable(err)
 	}
+	if f.staged && f.head != "" {
+		return unusable(errStagedHead)
+	}
 	below, err := f.below.layers()
 	if err != nil {
 		return unusable(err)
 	}
-	src, err := localgit.Open(cmd.Context(), localgit.Options{Dir: f.repo, Base: f.base, Head: f.head, Layers: below})
+	src, err := localgit.Open(cmd.Context(), localgit.Options{Dir: f.repo, Base: f.base, Head: f.head, Staged: f.staged, Untracked: true, Layers: below})
 	if err != nil {
 		return unusable(err)
 	}
