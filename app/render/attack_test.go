@@ -203,7 +203,12 @@ func TestRenderingIsRepeatable(t *testing.T) {
 func everyFormat(v View) []any {
 	sarif, serr := SARIF(v)
 	js, jerr := JSON(v)
-	return []any{Comment(v), Check(v), Markdown(v), Text(v, TextOptions{}), string(sarif), serr == nil, string(js), jerr == nil}
+	out := []any{Comment(v), Check(v), Markdown(v), Text(v, TextOptions{}), string(sarif), serr == nil, string(js), jerr == nil}
+	for _, f := range machineFormats {
+		b, err := f.write(v)
+		out = append(out, string(b), err == nil)
+	}
+	return out
 }
 
 // The digest does not change with the parts that vary from run to run. It changes with

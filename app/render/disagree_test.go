@@ -93,10 +93,10 @@ func TestNextWithDisagreements(t *testing.T) {
 // Annotations and SARIF show both sides, too.
 func TestOtherFormatsShowBothSides(t *testing.T) {
 	v := disagreeView()
-	report := sarifReport(v)
+	results := newSARIF(v, maxSARIFResults).Runs[0].Results
 	for i, a := range Check(v).Annotations {
 		for _, p := range v.Review.Report.Findings[i].Perspectives {
-			if !strings.Contains(a.Message, p.Message) || !strings.Contains(*report.Runs[0].Results[i].Message.Text, p.Message) {
+			if !strings.Contains(a.Message, p.Message) || !strings.Contains(results[i].Message.Text, p.Message) {
 				t.Errorf("%s's side of %q is missing", p.Agent, a.Title)
 			}
 		}

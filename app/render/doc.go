@@ -1,6 +1,6 @@
 // Package render makes every text that a person reads: the comment, the check
 // run, the terminal's text, and the formats that other programs read (JSON,
-// SARIF).
+// SARIF, and those of CI servers and code hosts).
 //
 // All of this package's wording is in one file, wording.tmpl. The texts of findings, gaps and
 // reasons come from the packages that make them. Go code decides what a text contains and what
@@ -20,6 +20,8 @@
 // Both pens make invisible characters (control characters, bidirectional overrides,
 // zero-width characters) visible, for example as U+202E. The types that templates see hold no
 // plain strings; a test enforces this.
+//
+// Text that a job of GitHub Actions may print can't command its runner: see [LogText].
 //
 // # Fitting
 //

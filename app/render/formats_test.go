@@ -6,82 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
-	"pgregory.net/rapid"
-
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
-
-func TestSARIF(t *testing.T) {
-	for name, view := range map[string]func() View{
-		"resolved": resolvedView, "incomplete": incompleteView, "aside": asideView, "broken-config": brokenConfigView, "repeated": repeatedView,
-		"disagree": disagreeView,
-	} {
-		got, err := SARIF(view())
-		if err != nil {
-			t.Fatal(err)
-		}
-		golden(t, "sarif/"+name+".sarif", string(got))
-	}
-}
-
-// The SARIF of every review obeys the schema of SARIF 2.1.0, and describes the rules of its
-// results.
-func TestSARIFObeysTheSchema(t *testing.T) {
-	for _, s := range samples {
-		validSARIF(t, s.view())
-	}
-	sample.Check(t, func(t *rapid.T) { validSARIF(t, hostileViews().Draw(t, "view")) })
-}
-
-func validSARIF(t interface{ Fatalf(string, ...any) }, v View) {
-	b, err := SARIF(v)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	report, err := sarif.FromBytes(b, sarif.WithStrictValidation())
-	if err != nil {
-		t.Fatalf("read back: %v", err)
-	}
-	if err := report.Validate(); err != nil {
-		t.Fatalf("not valid: %v", err)
-	}
-	run := report.Runs[0]
-	if got, want := len(run.Results), len(v.Review.Report.Findings)+len(v.Review.Report.Suppressed); got != want {
-		t.Fatalf("%d results for %d findings", got, want)
-	}
-	for _, r := range run.Results {
-		if id := run.Tool.Driver.Rules[r.RuleIndex].ID; *id != *r.RuleID {
-			t.Fatalf("a result of rule %q points to rule %q", *r.RuleID, *id)
-		}
-	}
-}
-
-func TestSARIFHasPlacesAndFixes(t *testing.T) {
-	v := findingsView()
-	v.Review.Report.Findings[1].Path = "a b/tötal.ts"
-	report := sarifReport(v)
-	r := report.Runs[0].Results[1]
-	at := r.Locations[0].PhysicalLocation
-	if got, want := *at.ArtifactLocation.URI, "a%20b/t%C3%B6tal.ts"; got != want {
-		t.Errorf("URI %q, want %q", got, want)
-	}
-	if *at.ArtifactLocation.URIBaseID != sarifRoot || *at.Region.StartLine != 42 || at.Region.StartColumn != nil {
-		t.Errorf("location %+v", at)
-	}
-	if diff := cmp.Diff(map[string]string{sarifFingerprint: "fedcba9876543210"}, r.PartialFingerprints); diff != "" {
-		t.Error(diff)
-	}
-	var levels []string
-	for _, r := range report.Runs[0].Results {
-		levels = append(levels, r.Level)
-	}
-	if diff := cmp.Diff([]string{"error", "error", "error", "warning", "warning", "note"}, levels); diff != "" {
-		t.Error(diff)
-	}
-}
 
 // The JSON is the report, and reads back to the same JSON.
 func TestJSON(t *testing.T) {

@@ -264,8 +264,15 @@ func TestRuleNotes(t *testing.T) {
 	}
 	notes := RuleNotes(&r, cfg)
 	want := map[string]RuleNote{
-		"own-01":          {Reference: "https://example.com/why", Layer: config.LayerOrganisation},
-		"test-focused-01": {Reference: "https://example.com/changed"},
+		"own-01": {
+			Reference: "https://example.com/why", Layer: config.LayerOrganisation,
+			Name: "n", Description: "d", Recommendation: "r", Severity: pipeline.SeverityInfo,
+		},
+		"test-focused-01": {
+			Reference: "https://example.com/changed", Name: "Only this test runs; all others are skipped",
+			Description:    "The suite is green because the rest of it did not run.",
+			Recommendation: "Remove the focus.", Severity: pipeline.SeverityMajor,
+		},
 	}
 	if diff := cmp.Diff(want, notes); diff != "" {
 		t.Error(diff)

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"unicode/utf16"
@@ -25,7 +26,8 @@ func Indented(v any) ([]byte, error) {
 }
 
 // escaped writes characters that could deceive a reader or control a terminal as JSON
-// escapes. Outside strings, line breaks are the only such characters in JSON. It escapes
+// escapes, and the bracket of ##[, which a runner of GitHub Actions would take for the start
+// of a command in its log. Outside strings, line breaks are the only such characters in JSON. It escapes
 // the replacement character because the encoder does so for invalid UTF-8: a report that
 // was read back gives equal bytes, too.
 func escaped(b []byte) []byte {
@@ -33,7 +35,8 @@ func escaped(b []byte) []byte {
 	from := 0 // the bytes before it are in out
 	for i := 0; i < len(b); {
 		r, size := utf8.DecodeRune(b[i:])
-		if r == '\n' || !invisible.Is(r) && r != utf8.RuneError {
+		command := r == '[' && bytes.HasSuffix(b[:i], []byte("##"))
+		if r == '\n' || !invisible.Is(r) && r != utf8.RuneError && !command {
 			i += size
 			continue
 		}

@@ -25,9 +25,13 @@ func TestNoOutputOffersAPlaceholder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		rdjson, err := RDJSON(v)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for format, out := range map[string]string{
 			"comment": Comment(v).Body, "check": fmt.Sprint(Check(v)), "markdown": Markdown(v), "text": Text(v, TextOptions{}),
-			"headless": Headless(&v.Review.Report), "json": string(json), "sarif": string(sarif),
+			"headless": Headless(&v.Review.Report), "json": string(json), "sarif": string(sarif), "rdjson": string(rdjson),
 		} {
 			clean := fix == "KEPT := 1"
 			if shown := strings.Contains(out, "KEPT"); shown && !clean || !shown && clean && format != "check" {

@@ -73,7 +73,10 @@ func RuleNotes(r *pipeline.Report, cfg *config.Config) map[string]RuleNote {
 		if !ids[rule.ID] {
 			continue
 		}
-		note := RuleNote{Reference: rule.Reference, Layer: cfg.LayerOf(config.FileRules, rule.ID)}
+		note := RuleNote{
+			Reference: rule.Reference, Layer: cfg.LayerOf(config.FileRules, rule.ID),
+			Name: rule.Name, Description: rule.Description, Recommendation: rule.Recommendation, Severity: rule.Severity,
+		}
 		if note.Layer == config.LayerDefaults {
 			note.Layer = ""
 		}

@@ -43,6 +43,9 @@ type View struct {
 type RuleNote struct {
 	Reference string // an https URL; anything else is not shown
 	Layer     string // the config layer of the rule; empty for the defaults
+	// What the config says of the rule, for formats that describe rules. They may be empty.
+	Name, Description, Recommendation string
+	Severity                          pipeline.Severity
 }
 
 // Links leads to the code host's web pages. With an empty WebURL, as for a local range,

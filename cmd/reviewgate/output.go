@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +16,57 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/run"
 )
 
+// reviewFormat is a format of a review.
+type reviewFormat struct {
+	name   string
+	readBy string // who reads it, as docs/commands.md says
+	write  func(render.View, render.TextOptions) ([]byte, error)
+	prose  bool // a person reads it as it is
+	data   bool // a program reads it, which also needs it if there is nothing to review
+	files  bool // it has a place only for findings in files, so the rest goes to standard error
+}
+
+// reviewFormats are the formats of a review, in the order of the help.
+var reviewFormats = []reviewFormat{
+	{name: "text", readBy: "people in a terminal", prose: true, write: func(v render.View, o render.TextOptions) ([]byte, error) {
+		return []byte(render.Text(v, o)), nil
+	}},
+	{name: "markdown", readBy: "people, as the comment on a pull request", prose: true, write: func(v render.View, _ render.TextOptions) ([]byte, error) {
+		return []byte(render.Markdown(v)), nil
+	}},
+	{name: "json", readBy: "your own programs: it is the whole report", data: true, write: plain(render.JSON)},
+	{name: "sarif", readBy: "GitHub's code scanning and editors", data: true, write: plain(render.SARIF)},
+	{name: formatGitHub, readBy: "GitHub Actions, which shows annotations in the change", write: func(v render.View, _ render.TextOptions) ([]byte, error) {
+		return []byte(render.Workflow(v)), nil
+	}},
+	{name: "gitlab", readBy: "GitLab, as a Code Quality report", data: true, files: true, write: plain(render.GitLab)},
+	{name: "rdjson", readBy: "reviewdog, which comments on many code hosts", data: true, files: true, write: plain(render.RDJSON)},
+	{name: "checkstyle", readBy: "Jenkins and other CI servers, as warnings", data: true, files: true, write: plain(render.Checkstyle)},
+	{name: "junit", readBy: "most CI servers, as test results", data: true, write: plain(render.JUnit)},
+}
+
+// The format that is chosen in GitHub Actions, and the one that is chosen elsewhere.
+const (
+	formatGitHub = "github"
+	formatText   = "text"
+)
+
+// plain is for a format without options.
+func plain(write func(render.View) ([]byte, error)) func(render.View, render.TextOptions) ([]byte, error) {
+	return func(v render.View, _ render.TextOptions) ([]byte, error) { return write(v) }
+}
+
+func formatNames() []string {
+	var names []string
+	for _, f := range reviewFormats {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// onActions reports whether a job of GitHub Actions runs the command.
+func onActions() bool { return os.Getenv("GITHUB_ACTIONS") == "true" }
+
 // outputFlags say how a review is printed, and when it makes the command fail.
 type outputFlags struct {
 	format, output, failOn string
@@ -22,7 +74,7 @@ type outputFlags struct {
 }
 
 func (f *outputFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.format, "format", "text", "text, markdown, json or sarif")
+	c.Flags().StringVar(&f.format, "format", "", join(formatNames())+" (default: github in a job of GitHub Actions without --output, otherwise text)")
 	c.Flags().StringVar(&f.output, "output", "", "`file` to write the review to, instead of standard output")
 	c.Flags().StringVar(&f.failOn, "fail-on", "", "exit with 1 from this `severity` on: critical, major or warning; or never (default: the gate decides)")
 	c.Flags().BoolVar(&f.verbose, "verbose", false, "with the format text, print coverage, gaps and what was set aside, too")
@@ -31,7 +83,13 @@ func (f *outputFlags) add(c *cobra.Command) {
 
 // check refuses values that mean nothing.
 func (f *outputFlags) check() error {
-	if err := oneOf(f.format, "text", "markdown", "json", "sarif"); err != nil {
+	if f.format == "" {
+		f.format = formatText
+		if onActions() && f.output == "" {
+			f.format = formatGitHub
+		}
+	}
+	if err := oneOf(f.format, formatNames()...); err != nil {
 		return err
 	}
 	if f.failOn != "" && !slices.Contains([]string{"critical", "major", "warning", "never"}, f.failOn) {
@@ -40,25 +98,38 @@ func (f *outputFlags) check() error {
 	return nil
 }
 
+// chosen returns the format that check has found.
+func (f *outputFlags) chosen() *reviewFormat {
+	return &reviewFormats[slices.Index(formatNames(), f.format)]
+}
+
 // report prints a review and returns the exit code as an error. If there is nothing to review, nothing
 // says why, and the exit code is 0.
 func (f *outputFlags) report(cmd *cobra.Command, o *run.Outcome, links render.Links, nothing string) error {
 	facts := &o.Review.Facts
-	machine := f.format == "json" || f.format == "sarif"
-	if machine { // text and markdown show the problems themselves
+	format := f.chosen()
+	if format.data { // the others show the problems themselves
 		for _, p := range facts.Config.Problems {
-			fmt.Fprintln(cmd.ErrOrStderr(), config.FormatProblem(p))
+			fmt.Fprintln(cmd.ErrOrStderr(), render.LogText(config.FormatProblem(p)))
 		}
 	}
 	mode := o.Config.Mode(facts.Repository.FullName())
 	view := render.View{Review: o.Review, Record: o.Record, Mode: mode, Rules: render.RuleNotes(&o.Review.Report, o.Config), Links: links}
 	fails := nothing == "" && f.fails(&o.Review.Report, mode)
-	if nothing != "" && machine {
+	if nothing != "" && format.data {
 		fmt.Fprintln(cmd.ErrOrStderr(), render.NothingToReview(nothing))
 	}
 	if !f.quiet || fails {
 		if err := f.write(cmd.OutOrStdout(), view, nothing); err != nil {
 			return unfinished(fmt.Errorf("write the review: %w", err))
+		}
+		if err := f.summarise(view, nothing); err != nil {
+			return unfinished(fmt.Errorf("write the job's summary: %w", err))
+		}
+		if format.files {
+			for _, line := range render.Unplaced(view) {
+				fmt.Fprintln(cmd.ErrOrStderr(), render.LogText(line))
+			}
 		}
 	}
 	if mode == config.ModeOff {
@@ -102,26 +173,43 @@ func (f *outputFlags) write(w io.Writer, v render.View, nothing string) error {
 	if f.output != "" {
 		return os.WriteFile(f.output, text, 0o644) //nolint:gosec // others may read it, as they may a redirected output
 	}
+	if f.chosen().prose && onActions() {
+		text = []byte(render.LogText(string(text)))
+	}
 	_, err = w.Write(text)
 	return err
 }
 
 // text returns a review in its format.
 func (f *outputFlags) text(v render.View, nothing string, opts render.TextOptions) ([]byte, error) {
-	switch f.format {
-	case "json":
-		return render.JSON(v)
-	case "sarif":
-		return render.SARIF(v)
-	}
-	if nothing != "" {
+	format := f.chosen()
+	if nothing != "" && !format.data {
 		return []byte(render.NothingToReview(nothing) + "\n"), nil
 	}
-	if f.format == "markdown" {
-		return []byte(render.Markdown(v)), nil
-	}
 	opts.Brief, opts.Color = !f.verbose, opts.Color && f.output == ""
-	return []byte(render.Text(v, opts)), nil
+	return format.write(v, opts)
+}
+
+// summarise appends the review to the summary of the job of GitHub Actions, if there is one and the format
+// is github.
+func (f *outputFlags) summarise(v render.View, nothing string) error {
+	name := os.Getenv("GITHUB_STEP_SUMMARY")
+	if name == "" || f.format != formatGitHub {
+		return nil
+	}
+	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644) //nolint:gosec // the runner reads it
+	if err != nil {
+		return err
+	}
+	info, err := file.Stat()
+	if err == nil {
+		text := render.NothingToReview(nothing) + "\n"
+		if nothing == "" {
+			text = render.JobSummary(v, render.MaxJobSummary-int(info.Size()))
+		}
+		_, err = file.WriteString(text)
+	}
+	return errors.Join(err, file.Close())
 }
 
 // textOptions are those of a text on w.

@@ -35,3 +35,32 @@ func TestAnswerThatCannotBeWritten(t *testing.T) {
 		}
 	}
 }
+
+// docs/commands.md lists every format of a review, in the order of the help, with what reads it.
+func TestCommandsPageListsTheFormats(t *testing.T) {
+	page, err := os.ReadFile(filepath.FromSlash("../../docs/commands.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := "| format | read by |\n|---|---|\n"
+	for _, f := range reviewFormats {
+		table += "| `" + f.name + "` | " + f.readBy + " |\n"
+	}
+	if !strings.Contains(string(page), "\n"+table+"\n") {
+		t.Errorf("docs/commands.md lacks the table of the formats:\n%s", table)
+	}
+}
+
+// The format is the one that is asked for, and otherwise the one that the place calls for.
+func TestFormatThatIsChosen(t *testing.T) {
+	for _, c := range []struct{ actions, format, output, want string }{
+		{"", "", "", "text"}, {"true", "", "", "github"}, {"true", "", "review.txt", "text"},
+		{"true", "json", "", "json"}, {"false", "", "", "text"}, {"", "github", "", "github"},
+	} {
+		t.Setenv("GITHUB_ACTIONS", c.actions)
+		f := outputFlags{format: c.format, output: c.output}
+		if err := f.check(); err != nil || f.chosen().name != c.want {
+			t.Errorf("%+v: %s, %v", c, f.format, err)
+		}
+	}
+}

@@ -51,7 +51,7 @@ organisation's config loosens the server's, it counts only if the server's confi
 allows that. If the server's config names language models, agents that use models
 send them the change.
 
-Mistakes in the config are part of the review. For json and sarif they also go to
+Mistakes in the config are part of the review. In formats for programs they also go to
 standard error. If the base's config is broken, the review is incomplete and does not
 pass, unless the change repairs the config. Each aggregation of review reports writes
 one line of JSON with their digests to standard error, in every format. If nothing

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"flag"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
@@ -18,7 +19,20 @@ import (
 var update = flag.Bool("update", false, "update the golden parts of the scripts")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"reviewgate": main})
+	testscript.Main(outsideActions{m}, map[string]func(){"reviewgate": main})
+}
+
+// outsideActions hides a job of GitHub Actions that runs the tests: it would change what commands print.
+// The programs that scripts start see what the scripts set.
+type outsideActions struct{ *testing.M }
+
+func (m outsideActions) Run() int {
+	for _, name := range []string{"GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"} {
+		if err := os.Unsetenv(name); err != nil {
+			panic(err)
+		}
+	}
+	return m.M.Run()
 }
 
 // slowScripts run only in the full run.
