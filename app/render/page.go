@@ -221,10 +221,10 @@ func waitsOf(r *pipeline.Report) *waits {
 	return &w
 }
 
-// number counts the blocking findings.
-func (pg *page) number(fs *findings) {
-	pg.Numbered = fs.serious
-	for _, g := range fs.groups[:fs.serious] {
+// number counts the numbered items and their findings.
+func (pg *page) number(items [][]*pipeline.Finding) {
+	pg.Numbered = len(items)
+	for _, g := range items {
 		pg.Serious += len(g)
 		if isHeld(g[0]) {
 			pg.Waiting++

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"net/url"
 	"regexp"
 	"strings"
@@ -73,11 +74,19 @@ func RuleNotes(r *pipeline.Report, cfg *config.Config) map[string]RuleNote {
 		if !ids[rule.ID] {
 			continue
 		}
-		note := RuleNote{Reference: rule.Reference, Layer: cfg.LayerOf(config.FileRules, rule.ID)}
+		note := RuleNote{Reference: rule.Reference, Layer: cfg.LayerOf(config.FileRules, rule.ID), Pattern: linePattern(rule.Match)}
 		if note.Layer == config.LayerDefaults {
 			note.Layer = ""
 		}
 		out[rule.ID] = note
 	}
 	return out
+}
+
+// linePattern returns the pattern of a rule that matches added lines, or "".
+func linePattern(m *config.Match) string {
+	if m == nil || m.On != "" && m.On != config.OnAdded {
+		return ""
+	}
+	return cmp.Or(m.Pattern, regexp.QuoteMeta(m.Literal))
 }
