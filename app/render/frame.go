@@ -24,10 +24,10 @@ const (
 // frame is the code that a terminal shows for a finding. It has no lines if the diff has none
 // of the finding's lines.
 type frame struct {
-	lines    []headLine
-	at       int // the index of the line with the code in question
-	from, to int // the code in question within this line, in bytes; equal if it is not known
-	more     int // lines of the range that are not shown
+	all      []headLine // the finding's lines
+	lines    []headLine // those that are shown
+	at       int        // the index of the shown line with the code in question
+	from, to int        // the code in question within this line, in bytes; equal if it is not known
 	style    string
 }
 
@@ -35,17 +35,20 @@ func (fs *findings) frame(f *pipeline.Finding) frame {
 	if f.StartLine <= 0 {
 		return frame{}
 	}
-	out := frame{lines: fs.diff.between(f.Path, f.StartLine, max(f.StartLine, f.EndLine)), style: severityStyle(word(severityOf(f)))}
-	if n := len(out.lines); n > 0 {
-		out.at, out.from, out.to = fs.spot(f, out.lines)
-		if n == 1 && out.to == 0 {
-			out.to = len(out.lines[0].text)
-		}
-		if n > maxFrameLines {
-			start := max(0, min(out.at-1, n-maxFrameLines+1))
-			out.lines, out.at = out.lines[start:start+maxFrameLines-1], out.at-start
-			out.more = n - len(out.lines)
-		}
+	out := frame{style: severityStyle(word(severityOf(f)))}
+	out.all = fs.diff.between(f.Path, f.StartLine, max(f.StartLine, f.EndLine))
+	out.lines = out.all
+	n := len(out.all)
+	if n == 0 {
+		return out
+	}
+	out.at, out.from, out.to = fs.spot(f, out.all)
+	if n == 1 && out.to == 0 {
+		out.to = len(out.all[0].text)
+	}
+	if n > maxFrameLines {
+		start := max(0, min(out.at-1, n-maxFrameLines+1))
+		out.lines, out.at = out.all[start:start+maxFrameLines-1], out.at-start
 	}
 	return out
 }
@@ -59,10 +62,13 @@ func (c *frame) gutter() int {
 	return len("   ") + number + columns(" │ ")
 }
 
-// shows reports whether the frame shows all lines of a quote.
-func (c *frame) shows(quote string) bool {
+// more returns how many lines are not shown.
+func (c *frame) more() int { return len(c.all) - len(c.lines) }
+
+// has reports whether all lines of a quote are in the finding's lines.
+func (c *frame) has(quote string) bool {
 	for q := range strings.SplitSeq(unquoted(quote), "\n") {
-		if !slices.ContainsFunc(c.lines, func(l headLine) bool { return strings.Contains(l.text, strings.TrimSpace(q)) }) {
+		if !slices.ContainsFunc(c.all, func(l headLine) bool { return strings.Contains(l.text, strings.TrimSpace(q)) }) {
 			return false
 		}
 	}
@@ -91,8 +97,8 @@ func (t *terminal) frame(c frame) {
 			row("", "", strings.Repeat(" ", before)+t.style(strings.Repeat("^", marked), c.style))
 		}
 	}
-	if c.more > 0 {
-		row("", "", t.style(string(say("more lines", c.more)), styleDim))
+	if more := c.more(); more > 0 {
+		row("", "", t.style(string(say("more lines", more)), styleDim))
 	}
 }
 

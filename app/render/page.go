@@ -117,7 +117,7 @@ func newPage(v View, p pen, k linker) page {
 		ConfigProblems: len(facts.Config.Problems),
 		Uncertain:      len(rep.ResidualConcerns),
 		Head:           commitName(p, k, facts.Head.SHA, facts.Head.Ref),
-		Base:           p.code(facts.Base.Ref, maxName),
+		Base:           p.code(shortSHA(facts.Base.Ref), maxName),
 		Unread:         unreadFiles(rep.Incomplete),
 		Ran:            len(v.Review.Manifest.Entries),
 		Agents:         len(v.Review.Manifest.Entries) + len(v.Review.Manifest.Skipped),

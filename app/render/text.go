@@ -195,7 +195,7 @@ func (t *terminal) finding(out finding, g *fileGroup) {
 	const indent = "     "
 	f := *g.list[0]
 	code := t.fs.frame(&f)
-	f.Evidence = slices.DeleteFunc(slices.Clone(f.Evidence), code.shows)
+	f.Evidence = slices.DeleteFunc(slices.Clone(f.Evidence), code.has)
 	t.fs.addDetails(&out, &f)
 	if g.like != nil && f.SuggestedFix == "" {
 		out.Message, out.Why, out.Recommendation, out.Reference = say("explained above", t.fs.at(g.like.Path, g.like.StartLine, 0)), "", "", ""
@@ -290,7 +290,7 @@ func (t *terminal) fix(indent string, out finding, code frame) {
 	lines := strings.Split(string(out.Fix), "\n")
 	isRemoved := func(l string) bool { return strings.HasPrefix(l, "-") }
 	isOther := func(l string) bool { return !isRemoved(l) && !strings.HasPrefix(l, "+") }
-	if out.Recommendation != "" && code.more == 0 && len(code.lines) > 0 && !slices.ContainsFunc(lines, isOther) {
+	if out.Recommendation != "" && code.more() == 0 && len(code.lines) > 0 && !slices.ContainsFunc(lines, isOther) {
 		lines = slices.DeleteFunc(lines, isRemoved)
 	}
 	if len(code.lines) > 0 { // below the code
