@@ -262,6 +262,15 @@ func appendGlyphs(glyphs []glyph, code string) []glyph {
 	return glyphs
 }
 
+// withoutTabs replaces the tabs of a line of visible code by spaces.
+func withoutTabs(code string) string {
+	var b strings.Builder
+	for _, g := range appendGlyphs(nil, code) {
+		b.WriteString(g.text)
+	}
+	return b.String()
+}
+
 func columnsOf(glyphs []glyph) int {
 	n := 0
 	for _, c := range glyphs {

@@ -19,7 +19,7 @@ func codeView() View {
 	long := strings.Repeat("padding, ", 12)
 	v.Review.Facts.Files = pipeline.List[pipeline.File]{
 		{Path: "web/app.ts", Status: pipeline.FileModified, Hunks: pipeline.List[pipeline.Hunk]{
-			addedLines(7, "const 注文 = \"日本語のコメント\"; eval(name);", "\tconst e\u0301te\u0301 = \"👍🏽 🎉\"; eval(name);", "", "\t\tif (a) {\teval(a); }"),
+			addedLines(7, "const 注文 = \"日本語のコメント\"; eval(name);", "\tconst e\u0301te\u0301 = \"👍🏽 🎉\"; eval(name);", "", "\t\tif (ab) {\teval(a); }"),
 			addedLines(998, "load([", "  first,", "  second,", "  eval(third),", "  fourth,", "]);"),
 		}},
 		{Path: "client/http.go", Status: pipeline.FileModified, Hunks: pipeline.List[pipeline.Hunk]{
@@ -28,7 +28,7 @@ func codeView() View {
 		}},
 		{Path: "hostile.js", Status: pipeline.FileModified, Hunks: pipeline.List[pipeline.Hunk]{
 			addedLines(1, "\x1b[31mred\x1b[0m \x1b]8;;http://x\a eval(x)\r", "a\u202eb\u2066c\u200bd\u00ade eval(x)\x00\b\x7f", strings.Repeat("x", 10_000)+" eval(x)"+strings.Repeat("y", 10_000),
-				"z"+strings.Repeat("\u0300", 40)+" eval(x)", "a\vb\u2028c\u0085d eval(x)", "\xff\xfe eval(x)"),
+				"z"+strings.Repeat("\u0300", 40)+" eval(x)", "a\vb\u2028c\u0085d eval(x)", "\xff\xfe eval(x)", "\tno call\x1b[2J\u202e here\r"),
 		}},
 		{Path: "gone.go", Status: pipeline.FileRemoved},
 	}
@@ -45,7 +45,7 @@ func codeView() View {
 	for i := range 5 {
 		fs = append(fs, at("sec-eval-01", "client/http.go", pipeline.SeverityWarning, 17+i, 17+i))
 	}
-	for i := range 6 {
+	for i := range 7 {
 		fs = append(fs, at("", "hostile.js", pipeline.SeverityInfo, i+1, i+1))
 		fs[len(fs)-1].Title = "`eval` runs code"
 	}

@@ -298,11 +298,14 @@ func (t *terminal) fix(indent string, out finding, code frame) {
 	}
 	for _, l := range lines {
 		style := diffStyle(l)
-		if len(code.lines) > 0 && strings.IndexAny(l, "+- ") == 0 {
-			l = l[:1] + " " + l[1:]
+		if strings.IndexAny(l, "+- ") == 0 {
+			sign := l[:1]
+			if len(code.lines) > 0 {
+				sign += " "
+			}
+			l = sign + withoutTabs(l[1:])
 		}
-		line := indent + t.style(strings.ReplaceAll(l, "\t", "    "), style)
-		t.b.WriteString(strings.TrimRight(line, " ") + "\n")
+		t.b.WriteString(strings.TrimRight(indent+t.style(l, style), " ") + "\n")
 	}
 }
 
