@@ -69,7 +69,7 @@ func reportWith(p pen, v View, limit int) *report {
 		page:     newPage(v, p, k),
 		limit:    limit,
 	}
-	r.page.number(fs)
+	r.page.number(fs.groups[:fs.serious])
 	r.run = strings.NewReplacer(markRun, string(r.page.Run), markDetails, string(r.page.Details),
 		markTime, timestamp(v.Record.FinishedAt))
 	r.page.Run = markRun

@@ -57,7 +57,7 @@ func isNewOrCritical(f *pipeline.Finding) bool {
 // renumber counts the shown findings that block.
 func (pg *page) renumber(fs *findings) {
 	pg.Waiting, pg.Serious, pg.Disputed = 0, 0, 0
-	pg.number(fs)
+	pg.number(fs.groups[:fs.serious])
 }
 
 // hiddenOld counts the findings that hideOld left out.

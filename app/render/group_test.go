@@ -239,7 +239,7 @@ func TestReferences(t *testing.T) {
 		if got := strings.Contains(Comment(v).Body, "]("+ref+")"); got != shown {
 			t.Errorf("%q linked: %v, want %v", ref, got, shown)
 		}
-		if got := strings.Contains(Text(v, TextOptions{Width: 1000}), "See http"); got != shown {
+		if got := strings.Contains(Text(v, TextOptions{Width: 1000}), " · "+ref+"\n"); got != shown {
 			t.Errorf("%q in the text: %v, want %v", ref, got, shown)
 		}
 	}
@@ -250,9 +250,9 @@ func TestReferences(t *testing.T) {
 func TestRuleNotes(t *testing.T) {
 	cfg, problems := config.Load(config.Layer{Name: config.LayerOrganisation, Source: "acme/.github", Files: []config.File{{
 		Path: config.FileRules, Text: []byte(`[
-			{"id": "test-focused-01", "reference": "https://example.com/changed"},
+			{"id": "test-focused-01", "reference": "https://example.com/changed", "match": {"on": "added", "pattern": "\\bfdescribe\\(", "fix": ""}},
 			{"id": "own-01", "name": "n", "severity": "info", "agent": "build-reviewer", "category": "c", "description": "d",
-			 "detection": "d", "recommendation": "r", "reference": "https://example.com/why", "match": {"literal": "x"}}
+			 "detection": "d", "recommendation": "r", "reference": "https://example.com/why", "match": {"literal": "x+y"}}
 		]`),
 	}}})
 	if len(problems) > 0 {
@@ -266,12 +266,12 @@ func TestRuleNotes(t *testing.T) {
 	want := map[string]RuleNote{
 		"own-01": {
 			Reference: "https://example.com/why", Layer: config.LayerOrganisation,
-			Name: "n", Description: "d", Recommendation: "r", Severity: pipeline.SeverityInfo,
+			Name: "n", Description: "d", Recommendation: "r", Severity: pipeline.SeverityInfo, Pattern: `x\+y`,
 		},
 		"test-focused-01": {
 			Reference: "https://example.com/changed", Name: "Only this test runs; all others are skipped",
 			Description:    "The suite is green because the rest of it did not run.",
-			Recommendation: "Remove the focus.", Severity: pipeline.SeverityMajor,
+			Recommendation: "Remove the focus.", Severity: pipeline.SeverityMajor, Pattern: `\bfdescribe\(`,
 		},
 	}
 	if diff := cmp.Diff(want, notes); diff != "" {

@@ -270,7 +270,7 @@ func hostileViews() *rapid.Generator[View] {
 		v.Rules = map[string]RuleNote{}
 		for _, f := range v.Review.Report.Findings {
 			ref := rapid.SampledFrom([]string{"", "https://github.example/"}).Draw(t, "start of a reference")
-			v.Rules[f.RuleID] = RuleNote{Reference: ref + hostileText().Draw(t, "reference"), Layer: hostileText().Draw(t, "layer")}
+			v.Rules[f.RuleID] = RuleNote{Reference: ref + hostileText().Draw(t, "reference"), Layer: hostileText().Draw(t, "layer"), Pattern: rapid.SampledFrom([]string{"", `\S+`, ".", "("}).Draw(t, "pattern")}
 		}
 		v.Record.RunID = hostileText().Draw(t, "run")
 		v.People = []string{hostileText().Draw(t, "person") + "."} // the dot makes it no login

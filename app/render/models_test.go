@@ -31,7 +31,7 @@ func TestByOneModelOnly(t *testing.T) {
 			t.Errorf("%s:\n%s", format, text)
 		}
 	}
-	if text := Text(v, TextOptions{Width: 1000}); !strings.Contains(text, "major, by one model only · api/orders.go:76 · security-llm (claude-opus)") {
+	if text := Text(v, TextOptions{Width: 1000}); !strings.Contains(text, "major, by one model only · security-llm (claude-opus)") {
 		t.Error(text)
 	}
 }

@@ -118,7 +118,7 @@ func newPage(v View, p pen, k linker) page {
 		ConfigProblems: len(facts.Config.Problems),
 		Uncertain:      len(rep.ResidualConcerns),
 		Head:           commitName(p, k, facts.Head.SHA, facts.Head.Ref),
-		Base:           p.code(facts.Base.Ref, maxName),
+		Base:           p.code(shortSHA(facts.Base.Ref), maxName),
 		Unread:         unreadFiles(rep.Incomplete),
 		Ran:            len(v.Review.Manifest.Entries),
 		Agents:         len(v.Review.Manifest.Entries) + len(v.Review.Manifest.Skipped),
@@ -225,10 +225,10 @@ func waitsOf(r *pipeline.Report) *waits {
 	return &w
 }
 
-// number counts the blocking findings.
-func (pg *page) number(fs *findings) {
-	pg.Numbered = fs.serious
-	for _, g := range fs.groups[:fs.serious] {
+// number counts the numbered items and their findings.
+func (pg *page) number(items [][]*pipeline.Finding) {
+	pg.Numbered = len(items)
+	for _, g := range items {
 		pg.Serious += len(g)
 		if isHeld(g[0]) {
 			pg.Waiting++

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"net/url"
 	"regexp"
 	"strings"
@@ -75,7 +76,7 @@ func RuleNotes(r *pipeline.Report, cfg *config.Config) map[string]RuleNote {
 		}
 		note := RuleNote{
 			Reference: rule.Reference, Layer: cfg.LayerOf(config.FileRules, rule.ID),
-			Name: rule.Name, Description: rule.Description, Recommendation: rule.Recommendation, Severity: rule.Severity,
+			Name: rule.Name, Description: rule.Description, Recommendation: rule.Recommendation, Severity: rule.Severity, Pattern: linePattern(rule.Match),
 		}
 		if note.Layer == config.LayerDefaults {
 			note.Layer = ""
@@ -83,4 +84,12 @@ func RuleNotes(r *pipeline.Report, cfg *config.Config) map[string]RuleNote {
 		out[rule.ID] = note
 	}
 	return out
+}
+
+// linePattern returns the pattern of a rule that matches added lines, or "".
+func linePattern(m *config.Match) string {
+	if m == nil || m.On != "" && m.On != config.OnAdded {
+		return ""
+	}
+	return cmp.Or(m.Pattern, regexp.QuoteMeta(m.Literal))
 }

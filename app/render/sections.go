@@ -220,11 +220,12 @@ func (s sections) resolved(layout string) items {
 			Place, Title, Head safe
 			Secret             bool
 		}{
-			word(severityOf(f)), s.previousPlace(f), s.p.text(f.Title, maxTitle), head,
-			f.Agent == "secrets" || f.Category == "secrets",
+			word(severityOf(f)), s.previousPlace(f), s.p.text(f.Title, maxTitle), head, isSecret(f),
 		})
 	})
 }
+
+func isSecret(f *pipeline.Finding) bool { return f.Agent == "secrets" || f.Category == "secrets" }
 
 // unconfirmed lists the findings of earlier reports that may still be there, and those that
 // no model raised again.

@@ -2,9 +2,9 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -27,7 +27,7 @@ func Text(v View, opts TextOptions) string {
 	fs := newFindings(v, p, k)
 	t := newTerminal(sections{&v.Review, p, k, fs, v.Record.ModelUse}, opts)
 	t.page = newPage(v, p, k)
-	t.page.number(fs)
+	t.group()
 	t.put("", say("icon", t.page)+" "+say("title", t.page), styleBold)
 	title := t.b.Len()
 	t.head(v, opts.Brief)
@@ -59,10 +59,11 @@ func NothingToReview(why string) string {
 // terminal lays out one review in plain text.
 type terminal struct {
 	sections
-	page  page
-	color bool
-	width int
-	b     strings.Builder
+	page   page
+	groups []fileGroup
+	color  bool
+	width  int
+	b      strings.Builder
 }
 
 func newTerminal(s sections, opts TextOptions) *terminal {
@@ -73,16 +74,29 @@ func newTerminal(s sections, opts TextOptions) *terminal {
 	return t
 }
 
+// group groups the findings by file, and counts those that get a number.
+func (t *terminal) group() {
+	t.groups = t.fs.byFile()
+	var numbered [][]*pipeline.Finding
+	for _, g := range t.groups {
+		if isSerious(g.list[0]) {
+			numbered = append(numbered, g.list)
+		}
+	}
+	t.page.number(numbered)
+}
+
 // Styles are ANSI escape sequences (SGR).
 const (
-	styleNone   = ""
-	styleBold   = "\x1b[1m"
-	styleDim    = "\x1b[2m"
-	styleRed    = "\x1b[31m"
-	styleGreen  = "\x1b[32m"
-	styleYellow = "\x1b[33m"
-	styleCyan   = "\x1b[36m"
-	styleOff    = "\x1b[0m"
+	styleNone      = ""
+	styleBold      = "\x1b[1m"
+	styleDim       = "\x1b[2m"
+	styleUnderline = "\x1b[4m"
+	styleRed       = "\x1b[31m"
+	styleGreen     = "\x1b[32m"
+	styleYellow    = "\x1b[33m"
+	styleCyan      = "\x1b[36m"
+	styleOff       = "\x1b[0m"
 )
 
 // brief ends a brief text whose title ends at the offset title.
@@ -94,9 +108,9 @@ func (t *terminal) brief(title int, d time.Duration) string {
 		time = took(d)
 	}
 	summary := say("text summary", struct {
-		Head, Base, Took           safe
+		Counts, Head, Base, Took   safe
 		Files, Unread, Gaps, Aside int
-	}{t.page.Head, t.page.Base, time, len(t.r.Facts.Files), t.page.Unread, gaps.n, aside.n})
+	}{t.counts(), t.page.Head, t.page.Base, time, len(t.r.Facts.Files), t.page.Unread, gaps.n, aside.n})
 	if t.b.Len() == title {
 		return strings.TrimSuffix(t.b.String(), "\n") + t.style(" · "+string(summary), styleDim) + "\n"
 	}
@@ -104,6 +118,17 @@ func (t *terminal) brief(title int, d time.Duration) string {
 	t.b.WriteByte('\n')
 	t.put("", summary, styleDim)
 	return t.b.String()
+}
+
+// counts counts the findings and their files. It is empty if there are none.
+func (t *terminal) counts() safe {
+	files := map[string]bool{}
+	for _, f := range t.fs.list {
+		if f.Path != "" {
+			files[f.Path] = true
+		}
+	}
+	return say("text counts", struct{ Findings, In, Files int }{len(t.fs.list), len(files), len(t.r.Facts.Files)})
 }
 
 // head says what the title leaves open.
@@ -142,65 +167,145 @@ func (t *terminal) head(v View, brief bool) {
 	}
 }
 
+// findings writes the findings under the names of their files.
 func (t *terminal) findings() {
-	for i := range t.fs.groups {
-		switch {
-		case i == t.fs.serious:
-			t.heading(say("heading minor", nil))
-		case i == 0 && t.page.Blocks:
-			t.heading(say("heading blocking", nil))
-		case i == 0:
-			t.heading(say("heading serious", nil))
-		default:
-			t.b.WriteByte('\n')
+	number := 0
+	for i, g := range t.groups {
+		t.b.WriteByte('\n')
+		if path := g.path(); i == 0 || path != t.groups[i-1].path() {
+			heading := say("heading whole", nil)
+			if path != "" {
+				heading = t.p.code(path, maxPath)
+			}
+			t.put("", heading, styleUnderline)
 		}
-		t.finding(t.fs.full(i, placeLimits{unlimited, true}))
+		out := t.fs.line(g.list[0])
+		if isSerious(g.list[0]) {
+			number++
+			out.Number = number
+		}
+		t.finding(out, &g)
 	}
 }
 
-func (t *terminal) finding(f finding) {
-	number := ""
-	if f.Number > 0 {
-		number = grouped(f.Number)
-	}
-	prefix := fmt.Sprintf("%3s  ", number)
-	severity := fmt.Sprintf("%-8s  ", f.Severity)
-	t.b.WriteString(prefix + t.style(severity, severityStyle(f.Severity)))
-	t.wrap(string(f.Title), len(prefix)+len(severity), strings.Repeat(" ", len(prefix)+len(severity)), styleBold)
+// maxFramed is how many places of a group show their code. The others are listed.
+const maxFramed = 4
+
+func (t *terminal) finding(out finding, g *fileGroup) {
 	const indent = "     "
-	t.put(indent, say("text about", f), styleDim)
-	if f.NotIgnored != "" {
-		t.put(indent, say("not ignored", f.NotIgnored), styleNone)
+	f := *g.list[0]
+	code := t.fs.frame(&f)
+	f.Evidence = slices.DeleteFunc(slices.Clone(f.Evidence), code.has)
+	t.fs.addDetails(&out, &f)
+	if g.like != nil && f.SuggestedFix == "" {
+		out.Message, out.Why, out.Recommendation, out.Reference = say("explained above", t.fs.at(g.like.Path, g.like.StartLine, 0)), "", "", ""
 	}
-	if f.NotDismissed != "" {
-		t.put(indent, say("not dismissed", f.NotDismissed), styleNone)
+	out.More = len(g.list) - 1
+	t.findingTitle(out, &f, code)
+	t.frame(code)
+	listed := g.list[:1:1]
+	for i, other := range g.list[1:] {
+		if c := t.fs.frame(other); len(c.lines) > 0 && i+1 < maxFramed {
+			t.put(indent, say("text place", finding{Place: t.fs.at(other.Path, other.StartLine, 0), ID: t.fs.id(other)}), styleDim)
+			t.frame(c)
+		} else {
+			listed = append(listed, other)
+		}
 	}
-	t.put(indent, f.Memory, styleNone)
-	for _, in := range f.Final {
+	out.Also = t.fs.otherPlaces(listed, placeLimits{unlimited, true})
+	if out.NotIgnored != "" {
+		t.put(indent, say("not ignored", out.NotIgnored), styleNone)
+	}
+	if out.NotDismissed != "" {
+		t.put(indent, say("not dismissed", out.NotDismissed), styleNone)
+	}
+	t.put(indent, out.Memory, styleNone)
+	for _, in := range out.Final {
 		t.put(indent, in, styleNone)
 	}
-	t.put(indent, f.Message, styleNone)
-	t.put(indent, f.Why, styleNone)
-	if len(f.Evidence) > 0 {
-		t.put(indent, say("evidence", f.Evidence), styleNone)
+	t.put(indent, out.Message, styleNone)
+	t.put(indent, out.Why, styleNone)
+	if len(out.Evidence) > 0 {
+		t.put(indent, say("evidence", out.Evidence), styleNone)
 	}
-	for _, o := range f.Opinions {
+	for _, o := range out.Opinions {
 		t.put(indent, o, styleNone)
 	}
-	if f.Recommendation != "" {
-		t.put(indent, say("recommendation", f.Recommendation), styleNone)
+	if out.Recommendation != "" {
+		t.put(indent, say("recommendation", out.Recommendation), styleNone)
 	}
-	if f.Reference != "" {
-		t.put(indent, say("reference", f.Reference), styleDim)
+	t.fix(indent, out, code)
+	t.sides(indent, out)
+	if len(out.Also) > 0 {
+		t.put(indent, say("also", out), styleNone)
 	}
-	if len(f.Also) > 0 {
-		t.put(indent, say("also", f), styleNone)
-	}
-	t.sides(indent, f)
-	if f.Fix != "" {
-		for _, l := range strings.Split(string(f.Fix), "\n") {
-			t.b.WriteString(indent + t.style(l, diffStyle(l)) + "\n")
+	about := strings.TrimPrefix(string(say("text about", out)), " · ")
+	if out.Reference != "" {
+		sep := " · "
+		if len(indent)+columns(about+sep+string(out.Reference)) > t.width {
+			sep = "\n"
 		}
+		about += sep + string(out.Reference)
+	}
+	t.put(indent, safe(about), styleDim)
+}
+
+// findingTitle writes the line with the severity, the title and the place. A place that does
+// not fit there gets a line of its own.
+func (t *terminal) findingTitle(out finding, f *pipeline.Finding, code frame) {
+	style := severityStyle(out.Severity)
+	mark := "   "
+	if out.Number > 0 {
+		sign := " "
+		if t.page.Blocks {
+			sign = "✗"
+		}
+		mark = fmt.Sprintf("%s%2s", sign, grouped(out.Number))
+	}
+	severity := fmt.Sprintf("%-8s", out.Severity)
+	column := columns(mark+severity) + 4
+	t.b.WriteString(t.style(mark, style) + "  " + t.style(severity, style) + "  ")
+	switch {
+	case f.Path == "" && f.Section == "": // the heading says so
+		out.Place = ""
+	case len(code.lines) > 0: // which show the other lines
+		out.Place = t.fs.at(f.Path, f.StartLine, 0)
+	}
+	out.ID = "" // it follows at the end
+	place, indent := string(say("text place", out)), strings.Repeat(" ", column)
+	if column+columns(string(out.Title)+place)+2 <= t.width {
+		t.b.WriteString(t.style(string(out.Title), styleBold) + strings.TrimRight("  "+place, " ") + "\n")
+		return
+	}
+	t.wrap(string(out.Title), column, indent, styleBold)
+	t.put(indent, safe(place), styleNone)
+}
+
+// fix writes a suggested fix. If the frame shows all lines that it replaces, and there is
+// nothing else to it, only the new lines follow.
+func (t *terminal) fix(indent string, out finding, code frame) {
+	if out.Fix == "" {
+		return
+	}
+	lines := strings.Split(string(out.Fix), "\n")
+	isRemoved := func(l string) bool { return strings.HasPrefix(l, "-") }
+	isOther := func(l string) bool { return !isRemoved(l) && !strings.HasPrefix(l, "+") }
+	if out.Recommendation != "" && code.more() == 0 && len(code.lines) > 0 && !slices.ContainsFunc(lines, isOther) {
+		lines = slices.DeleteFunc(lines, isRemoved)
+	}
+	if len(code.lines) > 0 { // below the code
+		indent = strings.Repeat(" ", code.gutter()-2)
+	}
+	for _, l := range lines {
+		style := diffStyle(l)
+		if strings.IndexAny(l, "+- ") == 0 {
+			sign := l[:1]
+			if len(code.lines) > 0 {
+				sign += " "
+			}
+			l = sign + withoutTabs(l[1:])
+		}
+		t.b.WriteString(strings.TrimRight(indent+t.style(l, style), " ") + "\n")
 	}
 }
 
@@ -348,7 +453,7 @@ func (t *terminal) next() {
 func (t *terminal) foot() {
 	t.next()
 	t.b.WriteByte('\n')
-	t.put("", say("footer", t.page), styleDim)
+	t.put("", say("text footer", struct{ Counts, Footer safe }{t.counts(), say("footer", t.page)}), styleDim)
 }
 
 func (t *terminal) heading(s safe) {
@@ -374,7 +479,7 @@ func (t *terminal) put(indent string, s safe, style string) {
 }
 
 // wrap writes words up to the width. The first line starts at column, and the other
-// lines start with indent. It counts a rune as one column.
+// lines start with indent.
 func (t *terminal) wrap(s string, column int, indent, style string) {
 	var line strings.Builder
 	flush := func() {
@@ -382,11 +487,11 @@ func (t *terminal) wrap(s string, column int, indent, style string) {
 		line.Reset()
 	}
 	for _, w := range strings.Split(s, " ") {
-		n := utf8.RuneCountInString(w)
+		n := columns(w)
 		if line.Len() > 0 && column+1+n > t.width {
 			flush()
 			t.b.WriteString(indent)
-			column = utf8.RuneCountInString(indent)
+			column = columns(indent)
 		}
 		if line.Len() > 0 {
 			line.WriteByte(' ')

@@ -39,13 +39,14 @@ type View struct {
 	Acts Acts
 }
 
-// RuleNote holds what a report shows about a rule in addition to its findings.
+// RuleNote holds what a report needs to know about a rule in addition to its findings.
 type RuleNote struct {
 	Reference string // an https URL; anything else is not shown
 	Layer     string // the config layer of the rule; empty for the defaults
 	// What the config says of the rule, for formats that describe rules. They may be empty.
 	Name, Description, Recommendation string
 	Severity                          pipeline.Severity
+	Pattern                           string // what the rule matches in a line, in RE2; empty if it matches no lines
 }
 
 // Links leads to the code host's web pages. With an empty WebURL, as for a local range,

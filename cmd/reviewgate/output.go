@@ -6,8 +6,10 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/reviewgate/reviewgate/app"
 	"github.com/reviewgate/reviewgate/app/render"
@@ -166,7 +168,11 @@ func (f *outputFlags) fails(r *pipeline.Report, mode string) bool {
 
 // write writes a review to the file of --output, or to w.
 func (f *outputFlags) write(w io.Writer, v render.View, nothing string) error {
-	text, err := f.text(v, nothing, textOptions(w))
+	opts := render.TextOptions{Width: defaultWidth}
+	if f.output == "" {
+		opts = textOptions(w)
+	}
+	text, err := f.text(v, nothing, opts)
 	if err != nil {
 		return err
 	}
@@ -186,7 +192,7 @@ func (f *outputFlags) text(v render.View, nothing string, opts render.TextOption
 	if nothing != "" && !format.data {
 		return []byte(render.NothingToReview(nothing) + "\n"), nil
 	}
-	opts.Brief, opts.Color = !f.verbose, opts.Color && f.output == ""
+	opts.Brief = !f.verbose
 	return format.write(v, opts)
 }
 
@@ -212,7 +218,37 @@ func (f *outputFlags) summarise(v render.View, nothing string) error {
 	return errors.Join(err, file.Close())
 }
 
-// textOptions are those of a text on w.
+// textOptions are those of a text on w. A terminal's width counts, or else COLUMNS.
 func textOptions(w io.Writer) render.TextOptions {
-	return render.TextOptions{Color: app.IsTerminal(w) && os.Getenv("NO_COLOR") == "", Width: 100}
+	opts := render.TextOptions{Color: colored(w, os.Getenv), Width: defaultWidth}
+	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
+		opts.Width = columns
+	}
+	if f, ok := w.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+			opts.Width = columns
+		}
+	}
+	opts.Width = max(minWidth, min(opts.Width, maxWidth))
+	return opts
+}
+
+// The width of a text in columns. Longer lines are hard to read.
+const (
+	minWidth     = 40
+	maxWidth     = 120
+	defaultWidth = 100
+)
+
+// colored reports whether a text on w has colours: on a terminal, unless the environment says
+// otherwise. NO_COLOR counts before FORCE_COLOR and CLICOLOR_FORCE.
+func colored(w io.Writer, env func(string) string) bool {
+	forced := func(name string) bool { return env(name) != "" && env(name) != "0" }
+	switch {
+	case env("NO_COLOR") != "":
+		return false
+	case forced("FORCE_COLOR"), forced("CLICOLOR_FORCE"):
+		return true
+	}
+	return app.IsTerminal(w) && env("TERM") != "dumb" && env("CLICOLOR") != "0"
 }

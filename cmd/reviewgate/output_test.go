@@ -64,3 +64,33 @@ func TestFormatThatIsChosen(t *testing.T) {
 		}
 	}
 }
+
+// Colours are for terminals. The environment can force them or switch them off.
+func TestColored(t *testing.T) {
+	for _, tt := range []struct {
+		env  map[string]string
+		want bool
+	}{
+		{nil, false}, // a buffer is not a terminal
+		{map[string]string{"FORCE_COLOR": "1"}, true},
+		{map[string]string{"CLICOLOR_FORCE": "1"}, true},
+		{map[string]string{"FORCE_COLOR": "0"}, false},
+		{map[string]string{"CLICOLOR_FORCE": "0"}, false},
+		{map[string]string{"NO_COLOR": "1", "FORCE_COLOR": "1", "CLICOLOR_FORCE": "1"}, false},
+		{map[string]string{"FORCE_COLOR": "1", "TERM": "dumb"}, true},
+	} {
+		if got := colored(new(bytes.Buffer), func(name string) string { return tt.env[name] }); got != tt.want {
+			t.Errorf("%v: %v", tt.env, got)
+		}
+	}
+}
+
+// Without a terminal, COLUMNS is the width, within bounds.
+func TestWidth(t *testing.T) {
+	for columns, want := range map[string]int{"": 100, "x": 100, "-1": 100, "0": 100, "80": 80, "20": 40, "300": 120} {
+		t.Setenv("COLUMNS", columns)
+		if got := textOptions(new(bytes.Buffer)).Width; got != want {
+			t.Errorf("COLUMNS=%s: %d columns, want %d", columns, got, want)
+		}
+	}
+}
