@@ -297,20 +297,16 @@ func (r *report) belowFindings() []safe {
 	if !r.check { // a check has them in its summary
 		out = append(out, r.setAside(), r.evaluated())
 	}
-	return append(out, r.coverageDetails(), r.gapDetails())
+	if !slices.Contains(r.moved, config.SectionCoverage) {
+		out = append(out, r.details("heading coverage", say("coverage summary", nil), r.coverage(), roomCoverage))
+	}
+	return append(out, r.gapDetails())
 }
 
 // setAside lists what does not count in the gate.
 func (r *report) setAside() safe {
 	list, counts := r.aside()
 	return r.details("heading aside", counts, list, roomAside)
-}
-
-func (r *report) coverageDetails() safe {
-	if slices.Contains(r.moved, config.SectionCoverage) {
-		return ""
-	}
-	return r.details("heading coverage", say("coverage summary", nil), r.coverage(), roomCoverage)
 }
 
 // elsewhere names the sections that only the check has.
