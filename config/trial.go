@@ -274,12 +274,18 @@ func (t *trial) decode(file string, e *entry, isNew bool) bool {
 		if isNew {
 			const whole = "check the id, or complete the entry"
 			if remedy := t.didYouMean(e.id, maps.Keys(t.below.lists[file].index), whole); remedy != whole || overridesOnly(file, e.node) {
+				if remedy == whole && len(found.list) == 1 {
+					remedy += ": " + found.list[0].Remedy
+				}
 				t.of(e.node.At("id"), fmt.Sprintf("no lower layer has an entry %s, and this one is not complete", shown(e.id)), remedy)
 				return false
 			}
 		}
 		t.list = append(t.list, found.list...)
 		return false
+	}
+	if file == FileRules && isNew {
+		e.node = withRuleDefaults(e.node)
 	}
 	value := newEntry(file, e.node.At("type").Text)
 	if err := json.Unmarshal(e.node.AppendJSON(nil), value); err != nil {
@@ -291,7 +297,8 @@ func (t *trial) decode(file string, e *entry, isNew bool) bool {
 }
 
 // overridesOnly reports whether an entry was probably meant to change one of a lower layer:
-// it sets nothing but "enabled" or "final", or has less than half of the required fields.
+// it sets nothing but "enabled" or "final", has less than half of the required fields, or is a rule
+// without a description.
 func overridesOnly(file string, n *jsontree.Node) bool {
 	required, _ := schemas().lookup(schemaBase + file + "#" + entrySchemas[file])["required"].([]any)
 	there := 0
@@ -303,7 +310,7 @@ func overridesOnly(file string, n *jsontree.Node) bool {
 	more := slices.ContainsFunc(n.Members, func(m jsontree.Member) bool {
 		return !slices.Contains([]string{"id", "type", "enabled", "final"}, m.Key)
 	})
-	return !more || 2*there < len(required)
+	return !more || 2*there < len(required) || file == FileRules && n.Get("description") == nil
 }
 
 // newEntry returns a pointer to an entry of a file, with its defaults.

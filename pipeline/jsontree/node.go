@@ -115,6 +115,15 @@ func (n *Node) Overlay(base *Node, deep ...string) *Node {
 	return &out
 }
 
+// With returns a copy of the object with another string at its end. The place of the string is that
+// of the object.
+func (n *Node) With(key, text string) *Node {
+	value, out := *n, *n
+	value.Kind, value.Text, value.Members = String, text, nil
+	out.Members = append(slices.Clip(n.Members), Member{Key: key, Value: &value, offset: n.offset})
+	return &out
+}
+
 func memberIndex(members []Member, key string) int {
 	for i := range members {
 		if members[i].Key == key {
