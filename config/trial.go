@@ -174,6 +174,7 @@ func (t *trial) mergeList(file string, root *jsontree.Node) {
 	wrong := t.checkSchema(file, root)
 	l := t.stack.lists[file]
 	if extends := root.Get("extends"); extends != nil && len(extends.Elems) == 0 {
+		l.dropped = extends
 		l.dropLayer(LayerDefaults, func(e *entry) bool { return t.finals.guards.lock(e) != nil })
 	}
 	lines := map[string]int{}

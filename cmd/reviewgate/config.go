@@ -26,7 +26,7 @@ directory, and the repository's .github/reviewgate.`,
 		Example: "  reviewgate config init\n" +
 			"  reviewgate config check .github/reviewgate\n" +
 			"  reviewgate config test .github/reviewgate\n" +
-			"  reviewgate config show --explain --only rules\n" +
+			"  reviewgate config show --changed\n" +
 			"  git diff --name-only main | reviewgate config explain -",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
