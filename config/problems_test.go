@@ -334,7 +334,7 @@ func TestProblems(t *testing.T) {
 			`review-rules.json:3:55: /1/agent: there is no agent "x"; register it in review-agents.json, or use one of those that exist`,
 		}},
 		{"unknown file", "review-rule.json", `[]`, []string{
-			`review-rule.json: there is no config file of this name; use review-rules.json, review-composition.json, review-agents.json, review-domains.json or review-settings.json`,
+			`review-rule.json: there is no config file of this name; use review-rules.json, review-composition.json, review-agents.json, review-domains.json or review-settings.json, or one of these names with .jsonc, .yaml or .yml`,
 		}},
 	}
 	for _, test := range tests {

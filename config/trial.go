@@ -19,6 +19,7 @@ type trial struct {
 	below   *stack
 	stack   *stack
 	roots   layerRoots
+	names   map[string]string   // of the layer's files, by their names as JSON
 	own     map[string][]*entry // the entries that the layer names, by file
 	// unread names the files whose ids are not all known: references to their entries can't
 	// be checked. invalid names those with a wrong entry: their effect is unknown.
@@ -56,6 +57,7 @@ func newTrial(below *stack, l Layer) *trial {
 		below:    below,
 		stack:    below.clone(),
 		roots:    layerRoots{},
+		names:    map[string]string{},
 		own:      map[string][]*entry{},
 		unread:   map[string]bool{},
 		invalid:  map[string]bool{},
@@ -103,30 +105,34 @@ func (t *trial) run(l Layer) (*stack, *problems) {
 // read parses one file. It ignores files that are neither config files nor prompts, such
 // as a README, and reports those with misspelt names.
 func (t *trial) read(f File) {
-	file := path.Base(f.Path)
+	name, file := path.Base(f.Path), FileOf(f.Path)
 	doc := &jsontree.Document{Name: f.Path, Owner: t.problems}
 	if f.Path == RepositoryDir {
 		t.whole(f.Path, "this is not a directory, so no config is read", "make it a directory with the config files in it, or remove it")
 		return
 	}
-	if name := promptName(file); name != "" {
-		t.readPrompt(f, name)
+	if prompt := promptName(name); prompt != "" {
+		t.readPrompt(f, prompt)
 		return
 	}
-	if !IsFile(file) {
+	if file == "" {
 		switch {
-		case misnamedPrompt(file):
+		case misnamedPrompt(name):
 			t.whole(f.Path, "this is not a valid name for a prompt", "use prompt-NAME.md, with a name of at most 80 lower-case letters, digits and dashes that starts with a letter or digit")
-		case misnamed(file):
-			t.whole(f.Path, "there is no config file of this name", "use "+choices(FileNames()))
+		case misnamed(name):
+			t.whole(f.Path, "there is no config file of this name", "use "+choices(FileNames())+", or one of these names with .jsonc, .yaml or .yml")
 		}
 		return
 	}
-	if t.roots[file] != nil || t.unread[file] {
+	if first := t.names[file]; first == name {
 		t.whole(f.Path, "the layer has this file twice", "keep one of them")
 		return
+	} else if first != "" {
+		t.whole(f.Path, fmt.Sprintf("the layer has %s, too, so it is not clear which of the two counts", first), "keep one of them")
+		return
 	}
-	root, errs := jsontree.Parse(doc, f.Text)
+	t.names[file] = name
+	root, errs := parse(doc, f)
 	for _, e := range errs {
 		t.at(e.Place, e.Problem, e.Remedy)
 	}

@@ -55,6 +55,7 @@ type Config struct {
 	// review-composition.json, as Form constants. A patch of these files must fit the form.
 	DomainsForm, CompositionForm string
 
+	fileNames map[string]string            // see FileName
 	layers    map[string]map[string]string // by file and id: the layer that names the entry first
 	modeLayer string                       // the layer that wrote Settings.Mode
 	prompts   map[string][]Prompt          // by name, lowest layer first

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -101,11 +103,11 @@ func (f *allowFlags) run(cmd *cobra.Command, id string) error {
 		return unfinished(err)
 	}
 	defer root.Close()
-	file := filepath.Join(nearer(src.Root()), filepath.FromSlash(settingsPath))
-	text, err := readOwn(root)
+	own, text, err := ownSettings(root)
 	if err != nil {
 		return unusable(err)
 	}
+	file := filepath.Join(nearer(src.Root()), filepath.FromSlash(own))
 	load := func(text []byte) (*config.Config, []pipeline.ConfigProblem) {
 		own := config.Layer{Name: config.LayerRepository}
 		if len(text) > 0 {
@@ -143,13 +145,20 @@ func (f *allowFlags) run(cmd *cobra.Command, id string) error {
 	if entry.Value, err = secrets.HashValue(found.value, like); err != nil {
 		return unfinished(err)
 	}
+	if path.Ext(own) != ".json" {
+		line, err := json.Marshal(entry)
+		if err != nil {
+			return unfinished(err)
+		}
+		return unusable(fmt.Errorf("%s is not JSON, and this command writes only JSON: add this entry to the list allow in secrets\n%s", file, line))
+	}
 	if text, err = withAllowance(text, entry); err != nil {
 		return unusable(fmt.Errorf("%s: %w", file, err))
 	}
 	if _, problems := load(text); len(problems) > 0 {
 		return invalid(cmd, problems)
 	}
-	if err := writeOwn(root, text); err != nil {
+	if err := writeOwn(root, own, text); err != nil {
 		return unfinished(err)
 	}
 	answer := fmt.Sprintf("wrote %s\nIt allows the value of %s in %s. %s\n", file, id, place(at), onTheBase)

@@ -57,6 +57,7 @@ type Document struct {
 	text     []byte // the corrected text, if that was possible
 	written  []byte // the original text
 	inserted []int  // the offsets in text of inserted bytes, ascending
+	yaml     bool
 	lines    func() []lineMark
 }
 
@@ -304,6 +305,9 @@ func plainNumber(s string) string {
 // PlaceIn returns where the byte at an offset of a string's Text is in the document, whatever
 // escapes come before it. For an offset past its end it returns the end of the string.
 func (n *Node) PlaceIn(offset int) Place {
+	if n.doc.yaml {
+		return n.placeInYAML(offset)
+	}
 	at := n.offset + 1 // after the quote
 	for read := 0; read < offset && n.doc.text[at] != '"'; {
 		size, written := 1, 1
