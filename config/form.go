@@ -81,7 +81,7 @@ func listPointer(form string) string {
 }
 
 func formOf(f File) string {
-	root, _ := parse(&jsontree.Document{Name: f.Path}, f)
+	root, _ := Parse(&jsontree.Document{Name: f.Path}, f)
 	switch {
 	case root == nil:
 		return FormNone

@@ -78,8 +78,9 @@ func FileOf(name string) string {
 	return file
 }
 
-// parse reads a config file in the format that its name says.
-func parse(doc *jsontree.Document, f File) (*jsontree.Node, []jsontree.Error) {
+// Parse reads a config file in the format that its name says. The errors are those of
+// [jsontree.Parse].
+func Parse(doc *jsontree.Document, f File) (*jsontree.Node, []jsontree.Error) {
 	switch path.Ext(f.Path) {
 	case ".yaml", ".yml":
 		return jsontree.ParseYAML(doc, f.Text)

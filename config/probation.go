@@ -166,7 +166,7 @@ func EvaluatePatch(files []File, file, id string) pipeline.ConfigPatch {
 			continue
 		}
 		file, form = path.Base(f.Path), formOf(f)
-		root, _ := parse(&jsontree.Document{Name: f.Path}, f)
+		root, _ := Parse(&jsontree.Document{Name: f.Path}, f)
 		at := slices.IndexFunc(itemsOf(root), func(n *jsontree.Node) bool {
 			have := n.Get("id")
 			return have != nil && have.Text == id

@@ -132,7 +132,7 @@ func (t *trial) read(f File) {
 		return
 	}
 	t.names[file] = name
-	root, errs := parse(doc, f)
+	root, errs := Parse(doc, f)
 	for _, e := range errs {
 		t.at(e.Place, e.Problem, e.Remedy)
 	}
