@@ -52,7 +52,8 @@ value in this file; another value on the same line is a new finding. A placehold
 still replaces the value everywhere, and each review lists that it was allowed.
 
 The command writes the entry into .github/reviewgate/review-settings.json at the root
-of the work tree. The entry counts once it is on the base branch, so put it there in
+of the work tree. If the settings are YAML or JSONC, it prints the entry for you to
+add. The entry counts once it is on the base branch, so put it there in
 a separate pull request. If the server's or the organisation's config makes the agent
 secrets final, the entry is refused. To check that first, name their directories.`,
 		Example: `  reviewgate secrets allow 3f2a9c --reason "public key of the sandbox"` + "\n" +
