@@ -15,8 +15,9 @@ import (
 )
 
 // ReadDir reads the config files of a directory as a layer with the given name. It ignores other
-// files, with three exceptions that become problems of the layer: a .json file with another name,
-// one of the five files in another format, and a prompt whose name has the wrong form. A directory
+// files, with three exceptions that become problems of the layer: a .json file, or a YAML or JSONC
+// file review-*, with another name; one of the five files in another format; and a prompt whose name
+// has the wrong form. A directory
 // without config files is an empty layer. The error is about the directory, or about a config file
 // that can't be read or is not a regular file.
 //
@@ -79,11 +80,13 @@ func ReadRegular(name string, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 
-// misnamed reports whether a file was probably meant to be read: it is JSON, it has the name of one
-// of the five files with another extension, or its name resembles a prompt's.
+// misnamed reports whether a file was probably meant to be read: it is JSON, it is YAML or JSONC whose
+// name begins as those of the five files do, it has the name of one of them with another extension, or
+// its name resembles a prompt's.
 func misnamed(file string) bool {
 	ext := filepath.Ext(file)
-	return misnamedPrompt(file) || ext == ".json" || ext != "" && slices.Contains(FileNames(), strings.TrimSuffix(file, ext)+".json")
+	return misnamedPrompt(file) || ext == ".json" || slices.Contains(formats, ext) && strings.HasPrefix(file, "review-") ||
+		ext != "" && slices.Contains(FileNames(), strings.TrimSuffix(file, ext)+".json")
 }
 
 // IsRepositoryFile reports whether a path in a repository belongs to the repository's layer. Such a

@@ -1,4 +1,4 @@
-// Package config reads reviewgate's five JSON files and the prompts beside them, merges them layer
+// Package config reads reviewgate's five files, in JSON, JSONC or YAML, and the prompts beside them, merges them layer
 // by layer, and returns one validated [Config].
 //
 //	embedded defaults < server < organisation < repository

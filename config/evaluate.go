@@ -89,7 +89,7 @@ func (s *stack) evaluation() *Config {
 func (c *Config) identify(key [sha256.Size]byte) {
 	c.Key = key
 	if e := c.Evaluation; e != nil {
-		e.InForce, e.DomainsForm, e.CompositionForm = c.InForce, c.DomainsForm, c.CompositionForm
+		e.InForce, e.DomainsForm, e.CompositionForm, e.fileNames = c.InForce, c.DomainsForm, c.CompositionForm, c.fileNames
 		e.Key = sha256.Sum256(slices.Concat(key[:], []byte(ModeEvaluate)))
 	}
 }

@@ -65,6 +65,12 @@ func (s *schemaSet) explain(e *jsonschema.ValidationError, root *jsontree.Node, 
 		for _, missing := range k.Missing {
 			p.of(n, fmt.Sprintf("%q is missing", missing), fmt.Sprintf("add %q", missing))
 		}
+	case *kind.AnyOf:
+		if fields := oneOfFields(schema); len(fields) > 0 {
+			p.of(n, field+" does not say what to look for", "add "+choices(fields))
+			return
+		}
+		p.doesNotFit(n, field, e)
 	case *kind.AdditionalProperties:
 		if whole, _, inCase := strings.Cut(e.SchemaURL, "/allOf/"); inCase {
 			explainMisplaced(k.Properties, n, schema, s.lookup(whole), p)
@@ -92,8 +98,24 @@ func (s *schemaSet) explain(e *jsonschema.ValidationError, root *jsontree.Node, 
 		}
 		p.of(n, fmt.Sprintf("%s is %s, which is out of range", field, n.Text), remedy)
 	default:
-		p.of(n, fmt.Sprintf("%s does not fit the schema (%s)", field, strings.Join(e.ErrorKind.KeywordPath(), "/")), "see the description of the field in the schema")
+		p.doesNotFit(n, field, e)
 	}
+}
+
+func (p *problems) doesNotFit(n *jsontree.Node, field string, e *jsonschema.ValidationError) {
+	p.of(n, fmt.Sprintf("%s does not fit the schema (%s)", field, strings.Join(e.ErrorKind.KeywordPath(), "/")), "see the description of the field in the schema")
+}
+
+// oneOfFields returns the fields of which a schema requires at least one.
+func oneOfFields(schema map[string]any) (fields []string) {
+	alternatives, _ := schema["anyOf"].([]any)
+	for _, a := range alternatives {
+		if alternative, ok := a.(map[string]any); ok {
+			required, _ := alternative["required"].([]any)
+			fields = append(fields, values(required)...)
+		}
+	}
+	return fields
 }
 
 // fieldName returns the name of a value in messages: the name of its field, the name of the list

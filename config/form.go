@@ -24,12 +24,37 @@ func repositoryForm(file string, layers []Layer, inForce []pipeline.ConfigLayer)
 			continue
 		}
 		for _, f := range l.Files {
-			if path.Base(f.Path) == file {
+			if FileOf(f.Path) == file {
 				form = formOf(f)
 			}
 		}
 	}
 	return form
+}
+
+// FileName returns the name of a file in the repository's layer, such as review-domains.yaml for
+// FileDomains. If the layer has no such file, it returns the name as JSON.
+func (c *Config) FileName(file string) string {
+	if name := c.fileNames[file]; name != "" {
+		return name
+	}
+	return file
+}
+
+// repositoryNames returns the names of the repository's files, by the names as JSON.
+func repositoryNames(inForce []pipeline.ConfigLayer) map[string]string {
+	names := map[string]string{}
+	for _, l := range inForce {
+		if l.Name != LayerRepository || !l.Used {
+			continue
+		}
+		for _, f := range l.Files {
+			if file := FileOf(f.Path); file != "" {
+				names[file] = path.Base(f.Path)
+			}
+		}
+	}
+	return names
 }
 
 // AppendPatch returns the patch that appends an entry to a file of the given form. It can follow
@@ -56,7 +81,7 @@ func listPointer(form string) string {
 }
 
 func formOf(f File) string {
-	root, _ := jsontree.Parse(&jsontree.Document{Name: f.Path}, f.Text)
+	root, _ := Parse(&jsontree.Document{Name: f.Path}, f)
 	switch {
 	case root == nil:
 		return FormNone

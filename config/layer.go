@@ -50,7 +50,7 @@ type Layer struct {
 const MaxFileBytes = jsontree.MaxBytes
 
 // File is the text of one config file. Only the last element of Path decides which of the five
-// files, or which prompt, it is. Problems show the whole path. BlobSHA is git's name for the text;
+// files, or which prompt, it is, and whether it is JSON, JSONC or YAML. Problems show the whole path. BlobSHA is git's name for the text;
 // if it is empty, Load computes it.
 type File struct {
 	Path    string
@@ -58,18 +58,46 @@ type File struct {
 	Text    []byte
 }
 
-// FileNames lists the five config files in the order in which they are read.
+// FileNames lists the five config files by their names as JSON, in the order in which they are read.
 func FileNames() []string {
 	return []string{FileRules, FileComposition, FileAgents, FileDomains, FileSettings}
 }
 
+// formats are the extensions of config files.
+var formats = []string{".json", ".jsonc", ".yaml", ".yml"}
+
+// FileOf returns which of the five files a file is, by the last element of its path: FileRules for
+// review-rules.json and review-rules.yaml. It returns "" for other files.
+func FileOf(name string) string {
+	name = path.Base(name)
+	ext := path.Ext(name)
+	file := strings.TrimSuffix(name, ext) + ".json"
+	if !slices.Contains(formats, ext) || !slices.Contains(FileNames(), file) {
+		return ""
+	}
+	return file
+}
+
+// Parse reads a config file in the format that its name says. The errors are those of
+// [jsontree.Parse].
+func Parse(doc *jsontree.Document, f File) (*jsontree.Node, []jsontree.Error) {
+	switch path.Ext(f.Path) {
+	case ".yaml", ".yml":
+		return jsontree.ParseYAML(doc, f.Text)
+	case ".jsonc":
+		return jsontree.ParseJSONC(doc, f.Text)
+	}
+	return jsontree.Parse(doc, f.Text)
+}
+
 // IsFile reports whether a file of a config directory, by its name, is config: one of the five
 // files, or a prompt, prompt-NAME.md.
-func IsFile(name string) bool { return slices.Contains(FileNames(), name) || promptName(name) != "" }
+func IsFile(name string) bool { return FileOf(name) != "" || promptName(name) != "" }
 
 // OfLayer returns the names in a config directory that belong to its layer: the five files in their
 // order, the prompts by name, and misnamed files. If there are too many prompts, it returns one
-// more than a layer may have, so that Load sees it.
+// more than a layer may have, so that Load sees it. Of a file in several formats it returns two
+// names, for the same reason.
 func OfLayer(names []string) []string {
 	var files, prompts, wrong []string
 	for _, name := range names {
@@ -82,7 +110,11 @@ func OfLayer(names []string) []string {
 			wrong = append(wrong, name)
 		}
 	}
-	slices.SortFunc(files, func(a, b string) int { return fileRank(a) - fileRank(b) })
+	slices.SortFunc(files, compareNames)
+	files = slices.DeleteFunc(files, func(name string) bool {
+		i := slices.Index(files, name)
+		return i > 1 && FileOf(files[i-2]) == FileOf(name)
+	})
 	slices.Sort(prompts)
 	return slices.Concat(files, prompts[:min(len(prompts), MaxPrompts+1)], wrong)
 }
@@ -107,7 +139,7 @@ func BlobSHA(text []byte) string {
 // fileRank returns the place of a file in its layer: the five files come first, then prompts, then
 // any other files.
 func fileRank(file string) int {
-	if i := slices.Index(FileNames(), path.Base(file)); i >= 0 {
+	if i := slices.Index(FileNames(), FileOf(file)); i >= 0 {
 		return i
 	}
 	if promptName(path.Base(file)) != "" {
@@ -117,11 +149,13 @@ func fileRank(file string) int {
 }
 
 // compareFiles compares two files by their order in a layer.
-func compareFiles(a, b File) int {
-	if n := fileRank(a.Path) - fileRank(b.Path); n != 0 || promptName(path.Base(a.Path)) == "" {
+func compareFiles(a, b File) int { return compareNames(path.Base(a.Path), path.Base(b.Path)) }
+
+func compareNames(a, b string) int {
+	if n := fileRank(a) - fileRank(b); n != 0 || !IsFile(a) {
 		return n
 	}
-	return strings.Compare(path.Base(a.Path), path.Base(b.Path))
+	return strings.Compare(a, b)
 }
 
 // normal returns the layer with all blob SHAs filled in and its files in order: the five files,

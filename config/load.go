@@ -64,6 +64,7 @@ func (s laid) loaded(layers []Layer, inForce pipeline.ConfigInForce) *Config {
 	if c.Evaluation != nil {
 		c.Evaluation.Floors = s.evaluated
 	}
+	c.fileNames = repositoryNames(inForce.Layers)
 	c.DomainsForm = repositoryForm(FileDomains, layers, inForce.Layers[1:])
 	c.CompositionForm = repositoryForm(FileComposition, layers, inForce.Layers[1:])
 	c.identify(keyOf(layers, inForce.Layers[1:]))

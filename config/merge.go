@@ -23,6 +23,7 @@ type stack struct {
 type list struct {
 	entries []*entry
 	index   map[string]int // the index in entries, by id
+	dropped *jsontree.Node // the "extends" of the highest layer that dropped the shipped entries, or nil
 }
 
 // entry is one merged entry of a list.
@@ -52,7 +53,7 @@ func (s *stack) clone() *stack {
 	out := *s
 	out.lists, out.prompts = map[string]*list{}, maps.Clone(s.prompts)
 	for file, l := range s.lists {
-		out.lists[file] = &list{entries: slices.Clone(l.entries), index: maps.Clone(l.index)}
+		out.lists[file] = &list{entries: slices.Clone(l.entries), index: maps.Clone(l.index), dropped: l.dropped}
 	}
 	return &out
 }

@@ -162,11 +162,11 @@ func EvaluatePatch(files []File, file, id string) pipeline.ConfigPatch {
 	entry := map[string]any{"id": id, "mode": ModeEvaluate}
 	form := FormNone
 	for _, f := range files {
-		if path.Base(f.Path) != file {
+		if FileOf(f.Path) != FileOf(file) {
 			continue
 		}
-		form = formOf(f)
-		root, _ := jsontree.Parse(&jsontree.Document{Name: f.Path}, f.Text)
+		file, form = path.Base(f.Path), formOf(f)
+		root, _ := Parse(&jsontree.Document{Name: f.Path}, f)
 		at := slices.IndexFunc(itemsOf(root), func(n *jsontree.Node) bool {
 			have := n.Get("id")
 			return have != nil && have.Text == id

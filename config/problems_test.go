@@ -133,11 +133,10 @@ func TestProblems(t *testing.T) {
 			`review-rules.json:1:30: /1/id: id is a number, but must be a string; write it in double quotes`,
 			`review-rules.json:1:34: /2: "id" is missing; add "id"`,
 		}},
-		{"incomplete entry", FileRules, `[{"id": "new-rule", "name": "n", "severity": "info", "agent": "build-reviewer"}]`, []string{
-			`review-rules.json:1:2: /0: "category" is missing; add "category"`,
-			`review-rules.json:1:2: /0: "description" is missing; add "description"`,
-			`review-rules.json:1:2: /0: "detection" is missing; add "detection"`,
-			`review-rules.json:1:2: /0: "recommendation" is missing; add "recommendation"`,
+		{"incomplete entry", FileRules, `[{"id": "new-rule", "name": "n", "severity": "info", "description": "d"}, {"id": "old-rule", "when": "true"}, {"id": "o", "severity": "info", "match": {"literal": "x"}}]`, []string{
+			`review-rules.json:1:2: /0: the rule does not say what to look for; add match, when or detection`,
+			`review-rules.json:1:82: /1/id: no lower layer has an entry "old-rule", and this one is not complete; check the id, or complete the entry`,
+			`review-rules.json:1:118: /2/id: no lower layer has an entry "o", and this one is not complete; check the id, or complete the entry: add "description"`,
 		}},
 		{"override of a missing entry", FileComposition, `[{"id": "univarsal", "enabled": false}]`, []string{
 			`review-composition.json:1:9: /0/id: no lower layer has an entry "univarsal", and this one is not complete; did you mean "universal"?`,
@@ -146,7 +145,7 @@ func TestProblems(t *testing.T) {
 			`review-rules.json:1:9: /0/id: no lower layer has an entry "zzzzzzzz", and this one is not complete; check the id, or complete the entry`,
 		}},
 		{"override of one field of a missing entry", FileRules, `[{"id": "zzzzzzzz", "severity": "info", "match": {"max_per_file": 3}}]`, []string{
-			`review-rules.json:1:9: /0/id: no lower layer has an entry "zzzzzzzz", and this one is not complete; check the id, or complete the entry`,
+			`review-rules.json:1:9: /0/id: no lower layer has an entry "zzzzzzzz", and this one is not complete; check the id, or complete the entry: add "description"`,
 		}},
 		{"override of a missing mapping", FileDomains, `[{"id": "zzzzzzzz", "type": "domain", "enabled": false}]`, []string{
 			`review-domains.json:1:9: /0/id: no lower layer has an entry "zzzzzzzz", and this one is not complete; check the id, or complete the entry`,
@@ -335,7 +334,7 @@ func TestProblems(t *testing.T) {
 			`review-rules.json:3:55: /1/agent: there is no agent "x"; register it in review-agents.json, or use one of those that exist`,
 		}},
 		{"unknown file", "review-rule.json", `[]`, []string{
-			`review-rule.json: there is no config file of this name; use review-rules.json, review-composition.json, review-agents.json, review-domains.json or review-settings.json`,
+			`review-rule.json: there is no config file of this name; use review-rules.json, review-composition.json, review-agents.json, review-domains.json or review-settings.json, or one of these names with .jsonc, .yaml or .yml`,
 		}},
 	}
 	for _, test := range tests {

@@ -176,11 +176,12 @@ func configPage(t *testing.T) string {
 	b := newBook(t)
 	b.line("# Config: every file and field\n")
 	b.line("<!-- Made from config/schemas by go test ./config -run TestReference -update -->\n")
-	b.line("Five JSON files, in `%s/` on a repository's default branch, in the same directory", RepositoryDir)
+	b.line("Five files, in `%s/` on a repository's default branch, in the same directory", RepositoryDir)
 	b.line("of the organisation's `.github` repository, and in the directory that the server's")
 	b.line("`REVIEWGATE_CONFIG_DIR` names. Later layers win: defaults, server, organisation,")
 	b.line("repository. Lists are merged by `id`; a field that is left out keeps its value.")
-	b.line("The [guide](../guide.md) shows how they are used.\n")
+	b.line("Each file may also be JSONC or [YAML](../guide.md#yaml-and-comments), with the ending `.jsonc`,")
+	b.line("`.yaml` or `.yml`. The [guide](../guide.md) shows how they are used.\n")
 	for _, file := range FileNames() {
 		root := view{file: file, nodes: []*jsontree.Node{b.schemas[file]}}
 		b.line("## %s\n", file)

@@ -206,7 +206,6 @@ func TestSchemaEnums(t *testing.T) {
 		{"file.json#/properties/status", enum(pipeline.FileAdded, pipeline.FileModified, pipeline.FileRemoved, pipeline.FileRenamed, pipeline.FileCopied, pipeline.FileChanged, pipeline.FileUnchanged)},
 		{"pr-facts.json#/$defs/redaction/properties/source", enum(pipeline.RedactedLine, pipeline.RedactedTitle, pipeline.RedactedBody, pipeline.RedactedCommitMessage)},
 		{"pr-facts.json#/$defs/layer/properties/name", enum(LayerDefaults, LayerServer, LayerOrganisation, LayerRepository)},
-		{"gap-log-entry.json#/properties/suggestion/properties/file", enum(FileNames()...)},
 		{"review-finding.json#/$defs/action", enum("", pipeline.ActionAdd, pipeline.ActionRemove, pipeline.ActionKeep, pipeline.ActionChange, pipeline.ActionNone)},
 		{"review-settings.json#/$defs/modelEndpoint/properties/api", enum(APIAnthropic, APIOpenAI)},
 		{"review-settings.json#/$defs/fixLoop/properties/when", enum(FixLoopModels, FixLoopAlways, FixLoopNever)},

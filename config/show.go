@@ -51,13 +51,16 @@ type Shown struct {
 	// JSON is the merged config as one document with the keys rules,
 	// composition, agents, domains and settings, indented by two spaces.
 	JSON []byte
+
+	dropped map[string]*jsontree.Node // by file; see list
 }
 
 // Show merges the layers as Load does, and lists where each value comes from.
 func Show(layers ...Layer) (*Shown, []pipeline.ConfigProblem) {
 	s, inForce := layAll(defaults(), layers)
-	out := &Shown{Config: s.loaded(layers, inForce)}
+	out := &Shown{Config: s.loaded(layers, inForce), dropped: map[string]*jsontree.Node{}}
 	for _, file := range listFiles() {
+		out.dropped[file] = s.lists[file].dropped
 		for _, e := range s.lists[file].entries {
 			out.add(Value{File: file, ID: e.id}, e.node)
 		}
@@ -68,6 +71,52 @@ func Show(layers ...Layer) (*Shown, []pipeline.ConfigProblem) {
 	}
 	out.JSON = s.json()
 	return out, inForce.Problems
+}
+
+// Changed lists the values that differ from the defaults, in the order of Values. A list of objects
+// is listed whole if anything in it differs. If a layer drops the shipped entries of a file, the value
+// "extends" of the file comes first and stands for all of them.
+func (s *Shown) Changed() []Value {
+	type place struct{ file, id, pointer string }
+	text := func(values []Value) map[place]string {
+		out := map[place]string{}
+		for _, v := range values {
+			out[place{v.File, v.ID, fieldOf(v.Pointer)}] += v.Pointer + " " + v.JSON + "\n"
+		}
+		return out
+	}
+	defaults, _ := Show()
+	shipped, merged, entries := text(defaults.Values), text(s.Values), map[place]bool{}
+	for _, v := range defaults.Values {
+		entries[place{file: v.File, id: v.ID}] = true
+	}
+	out := &Shown{Values: []Value{}}
+	for _, file := range listFiles() {
+		if extends := s.dropped[file]; extends != nil {
+			out.add(Value{File: file, Pointer: "/extends"}, extends)
+		}
+	}
+	for _, v := range s.Values {
+		at := place{v.File, v.ID, fieldOf(v.Pointer)}
+		if was, ok := shipped[at]; ok && was == merged[at] || !ok && entries[place{file: v.File, id: v.ID}] && unset[v.Pointer] == v.JSON {
+			continue
+		}
+		out.Values = append(out.Values, v)
+	}
+	slices.SortStableFunc(out.Values, func(a, b Value) int { return fileRank(a.File) - fileRank(b.File) })
+	return out.Values
+}
+
+// unset are the values, by pointer, that mean the same as their absence in an entry.
+var unset = map[string]string{"/enabled": "true", "/mode": strconv.Quote(ModeEnforce), "/final": "false"}
+
+// fieldOf cuts a pointer before its first index.
+func fieldOf(pointer string) string {
+	steps := strings.Split(pointer, "/")
+	if at := slices.IndexFunc(steps, func(s string) bool { _, err := strconv.Atoi(s); return err == nil }); at >= 0 {
+		steps = steps[:at]
+	}
+	return strings.Join(steps, "/")
 }
 
 // addPrompt adds the version of the prompt of the highest layer that has one.

@@ -19,6 +19,7 @@ type trial struct {
 	below   *stack
 	stack   *stack
 	roots   layerRoots
+	names   map[string]string   // of the layer's files, by their names as JSON
 	own     map[string][]*entry // the entries that the layer names, by file
 	// unread names the files whose ids are not all known: references to their entries can't
 	// be checked. invalid names those with a wrong entry: their effect is unknown.
@@ -56,6 +57,7 @@ func newTrial(below *stack, l Layer) *trial {
 		below:    below,
 		stack:    below.clone(),
 		roots:    layerRoots{},
+		names:    map[string]string{},
 		own:      map[string][]*entry{},
 		unread:   map[string]bool{},
 		invalid:  map[string]bool{},
@@ -103,30 +105,34 @@ func (t *trial) run(l Layer) (*stack, *problems) {
 // read parses one file. It ignores files that are neither config files nor prompts, such
 // as a README, and reports those with misspelt names.
 func (t *trial) read(f File) {
-	file := path.Base(f.Path)
+	name, file := path.Base(f.Path), FileOf(f.Path)
 	doc := &jsontree.Document{Name: f.Path, Owner: t.problems}
 	if f.Path == RepositoryDir {
 		t.whole(f.Path, "this is not a directory, so no config is read", "make it a directory with the config files in it, or remove it")
 		return
 	}
-	if name := promptName(file); name != "" {
-		t.readPrompt(f, name)
+	if prompt := promptName(name); prompt != "" {
+		t.readPrompt(f, prompt)
 		return
 	}
-	if !IsFile(file) {
+	if file == "" {
 		switch {
-		case misnamedPrompt(file):
+		case misnamedPrompt(name):
 			t.whole(f.Path, "this is not a valid name for a prompt", "use prompt-NAME.md, with a name of at most 80 lower-case letters, digits and dashes that starts with a letter or digit")
-		case misnamed(file):
-			t.whole(f.Path, "there is no config file of this name", "use "+choices(FileNames()))
+		case misnamed(name):
+			t.whole(f.Path, "there is no config file of this name", "use "+choices(FileNames())+", or one of these names with .jsonc, .yaml or .yml")
 		}
 		return
 	}
-	if t.roots[file] != nil || t.unread[file] {
+	if first := t.names[file]; first == name {
 		t.whole(f.Path, "the layer has this file twice", "keep one of them")
 		return
+	} else if first != "" {
+		t.whole(f.Path, fmt.Sprintf("the layer has %s, too, so it is not clear which of the two counts", first), "keep one of them")
+		return
 	}
-	root, errs := jsontree.Parse(doc, f.Text)
+	t.names[file] = name
+	root, errs := Parse(doc, f)
 	for _, e := range errs {
 		t.at(e.Place, e.Problem, e.Remedy)
 	}
@@ -174,6 +180,7 @@ func (t *trial) mergeList(file string, root *jsontree.Node) {
 	wrong := t.checkSchema(file, root)
 	l := t.stack.lists[file]
 	if extends := root.Get("extends"); extends != nil && len(extends.Elems) == 0 {
+		l.dropped = extends
 		l.dropLayer(LayerDefaults, func(e *entry) bool { return t.finals.guards.lock(e) != nil })
 	}
 	lines := map[string]int{}
@@ -274,12 +281,18 @@ func (t *trial) decode(file string, e *entry, isNew bool) bool {
 		if isNew {
 			const whole = "check the id, or complete the entry"
 			if remedy := t.didYouMean(e.id, maps.Keys(t.below.lists[file].index), whole); remedy != whole || overridesOnly(file, e.node) {
+				if remedy == whole && len(found.list) == 1 {
+					remedy += ": " + found.list[0].Remedy
+				}
 				t.of(e.node.At("id"), fmt.Sprintf("no lower layer has an entry %s, and this one is not complete", shown(e.id)), remedy)
 				return false
 			}
 		}
 		t.list = append(t.list, found.list...)
 		return false
+	}
+	if file == FileRules && isNew {
+		e.node = withRuleDefaults(e.node)
 	}
 	value := newEntry(file, e.node.At("type").Text)
 	if err := json.Unmarshal(e.node.AppendJSON(nil), value); err != nil {
@@ -291,7 +304,8 @@ func (t *trial) decode(file string, e *entry, isNew bool) bool {
 }
 
 // overridesOnly reports whether an entry was probably meant to change one of a lower layer:
-// it sets nothing but "enabled" or "final", or has less than half of the required fields.
+// it sets nothing but "enabled" or "final", has less than half of the required fields, or is a rule
+// without a description.
 func overridesOnly(file string, n *jsontree.Node) bool {
 	required, _ := schemas().lookup(schemaBase + file + "#" + entrySchemas[file])["required"].([]any)
 	there := 0
@@ -303,7 +317,7 @@ func overridesOnly(file string, n *jsontree.Node) bool {
 	more := slices.ContainsFunc(n.Members, func(m jsontree.Member) bool {
 		return !slices.Contains([]string{"id", "type", "enabled", "final"}, m.Key)
 	})
-	return !more || 2*there < len(required)
+	return !more || 2*there < len(required) || file == FileRules && n.Get("description") == nil
 }
 
 // newEntry returns a pointer to an entry of a file, with its defaults.

@@ -55,6 +55,7 @@ type Config struct {
 	// review-composition.json, as Form constants. A patch of these files must fit the form.
 	DomainsForm, CompositionForm string
 
+	fileNames map[string]string            // see FileName
 	layers    map[string]map[string]string // by file and id: the layer that names the entry first
 	modeLayer string                       // the layer that wrote Settings.Mode
 	prompts   map[string][]Prompt          // by name, lowest layer first
@@ -72,17 +73,18 @@ type Config struct {
 func (c *Config) LayerOf(file, id string) string { return c.layers[file][id] }
 
 // Rule says what to look for, which agent looks for it, and how severe it is. A rule with a Match
-// is machine-checkable. A rule without one is prose for a model agent's checklist.
+// is machine-checkable. A rule without one is prose for a model agent's checklist. A new rule needs
+// an ID, a Severity, a Description, and a Match, a When or a Detection.
 type Rule struct {
 	ID             string            `json:"id"`
 	Enabled        bool              `json:"enabled"` // default true
-	Name           string            `json:"name"`
+	Name           string            `json:"name"`    // default: the first sentence of Description
 	Severity       pipeline.Severity `json:"severity"`
-	Agent          string            `json:"agent"`
-	Category       string            `json:"category"`
+	Agent          string            `json:"agent"`          // default build-reviewer
+	Category       string            `json:"category"`       // default custom
 	Description    string            `json:"description"`    // what is wrong and why it matters
-	Detection      string            `json:"detection"`      // what to look for
-	Recommendation string            `json:"recommendation"` // how to fix it
+	Detection      string            `json:"detection"`      // what to look for; default Description
+	Recommendation string            `json:"recommendation"` // how to fix it; may be empty
 	Reference      string            `json:"reference,omitempty"`
 	Match          *Match            `json:"match,omitempty"`
 	// When is a CEL expression over the whole change. Without a Match, the rule has one finding if

@@ -171,7 +171,8 @@ func (tr treeReader) layer(ctx context.Context, layer string, dir *directory) ([
 		g.Go(func() error {
 			var text []byte
 			var err error
-			if config.IsFile(e.Path) { // other entries have a wrong name; their text does not matter
+			second := i > 0 && config.FileOf(e.Path) != "" && config.FileOf(e.Path) == config.FileOf(entries[i-1].Path)
+			if config.IsFile(e.Path) && !second { // the loader refuses the others by their names
 				text, err = tr.text(ctx, e)
 			}
 			files[i] = ports.ConfigBlob{Layer: layer, Path: config.RepositoryDir + "/" + e.Path, BlobSHA: e.SHA, Text: text}

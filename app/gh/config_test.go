@@ -576,6 +576,11 @@ func TestCallsForConfig(t *testing.T) {
 	if d := cmp.Diff(map[string]int{"GET": 4}, read()); d != "" {
 		t.Errorf("after a change to one file (-want +got):\n%s", d)
 	}
+	// A file in a second format is a mistake by its name, so its text is not read.
+	w.repo.Commit("main", ghtest.Files{config.RepositoryDir + "/review-settings.yaml": "mode: off"}, "config")
+	if d := cmp.Diff(map[string]int{"GET": 3}, read()); d != "" {
+		t.Errorf("after a second format of a file (-want +got):\n%s", d)
+	}
 	cold := w.newClient(nil)
 	w.hub.Calls.Reset()
 	remove := w.hub.On("*", ghtest.Delay(100*time.Millisecond)) // longer than the time between calls, even on a busy machine

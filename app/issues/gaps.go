@@ -35,7 +35,7 @@ func (m *merge) gaps() (all []ports.Deferred) {
 			about, subject = g.Agent, subjectAgent+g.Agent
 		}
 		all = append(all, ports.Deferred{
-			Kind: ports.DeferredGap, Key: sum(about, g.Suggestion.File, g.Path), Path: g.Path, Subject: subject, Title: text.Title, Body: text.About,
+			Kind: ports.DeferredGap, Key: sum(about, config.FileOf(g.Suggestion.File), g.Path), Path: g.Path, Subject: subject, Title: text.Title, Body: text.About,
 		})
 	}
 	return all

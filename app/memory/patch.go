@@ -29,11 +29,11 @@ func patchFor(cfg *config.Config, r *ports.MemoryRecord) *Patch {
 	}
 	reason := "people dismissed its findings as false positives (" + r.Name() + ")"
 	if len(paths) > 0 {
-		return &Patch{File: config.FileSettings, Lines: lines(map[string]any{
+		return &Patch{File: cfg.FileName(config.FileSettings), Lines: lines(map[string]any{
 			"ignore": []config.Ignored{{Paths: paths, Rules: []string{r.About.Rule}, Reason: reason}},
 		})}
 	}
-	return &Patch{File: config.FileRules, Whole: true, Lines: lines([]any{map[string]any{"id": r.About.Rule, "enabled": false}})}
+	return &Patch{File: cfg.FileName(config.FileRules), Whole: true, Lines: lines([]any{map[string]any{"id": r.About.Rule, "enabled": false}})}
 }
 
 func lines(v any) []string {

@@ -87,16 +87,11 @@ type override struct {
 }
 
 type rule struct {
-	ID             string `json:"id"`
-	Enabled        bool   `json:"enabled"`
-	Name           string `json:"name"`
-	Severity       string `json:"severity"`
-	Agent          string `json:"agent"`
-	Category       string `json:"category"`
-	Description    string `json:"description"`
-	Detection      string `json:"detection"`
-	Recommendation string `json:"recommendation"`
-	Match          match  `json:"match"`
+	ID          string `json:"id"`
+	Enabled     bool   `json:"enabled"`
+	Severity    string `json:"severity"`
+	Description string `json:"description"`
+	Match       match  `json:"match"`
 }
 
 type match struct {
@@ -120,12 +115,9 @@ func files(services []service) []file {
 		{config.FileRules, list{schemas + config.FileRules, []any{
 			override{ID: "test-focused-01", Enabled: true},
 			rule{
-				ID: "example-legacy-api", Severity: "warning", Agent: "build-reviewer", Category: "architecture",
-				Name:           "The legacy API is called",
-				Description:    "An example of a rule of your own. It is switched off: say here why the finding matters, then set enabled to true.",
-				Detection:      "The host name of the legacy API in added lines.",
-				Recommendation: "Say what to write instead.",
-				Match:          match{Literal: "legacy.example.com", Paths: []string{"**"}},
+				ID: "example-legacy-api", Severity: "warning",
+				Description: "The legacy API is called. This is an example of a rule of your own, which is switched off: say here why the finding matters, then set enabled to true.",
+				Match:       match{Literal: "legacy.example.com", Paths: []string{"**"}},
 			},
 		}}},
 	}

@@ -16,16 +16,31 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 )
 
-// settingsPath is the path of the repository's settings file, relative to its root.
-const settingsPath = config.RepositoryDir + "/" + config.FileSettings
-
-// readOwn reads the repository's settings. A missing file counts as empty. It follows no
-// link, because a file behind a link would not be in the repository.
-func readOwn(root *os.Root) ([]byte, error) {
-	if there, err := ownPlace(root, settingsPath); err != nil || !there {
-		return nil, err
+// ownSettings returns the path of the repository's settings file, relative to its root, and its text.
+// A missing file has the name of JSON and no text. It follows no link, because a file behind a link
+// would not be in the repository.
+func ownSettings(root *os.Root) (name string, text []byte, err error) {
+	name = config.RepositoryDir + "/" + config.FileSettings
+	if there, err := ownPlace(root, config.RepositoryDir); err != nil || !there {
+		return name, nil, err
 	}
-	return root.ReadFile(settingsPath)
+	dir, err := root.Open(config.RepositoryDir)
+	if err != nil {
+		return name, nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return name, nil, err
+	}
+	if i := slices.IndexFunc(names, func(n string) bool { return config.FileOf(n) == config.FileSettings }); i >= 0 {
+		name = config.RepositoryDir + "/" + names[i]
+	}
+	if there, err := ownPlace(root, name); err != nil || !there {
+		return name, nil, err
+	}
+	text, err = root.ReadFile(name)
+	return name, text, err
 }
 
 // ownPlace reports whether a file or directory of the repository's config exists. It
@@ -43,18 +58,18 @@ func ownPlace(root *os.Root, last string) (bool, error) {
 		switch {
 		case info.Mode()&fs.ModeSymlink != 0:
 			return false, fmt.Errorf("%s is a symbolic link, and config is written only into the repository itself: replace the link by the file or directory", name)
-		case !info.IsDir() && name != settingsPath:
+		case !info.IsDir() && config.FileOf(name) == "":
 			return false, fmt.Errorf("%s is a file, not a directory", name)
 		}
 	}
 	return true, nil
 }
 
-func writeOwn(root *os.Root, text []byte) error {
+func writeOwn(root *os.Root, name string, text []byte) error {
 	if err := root.MkdirAll(config.RepositoryDir, 0o755); err != nil {
 		return err
 	}
-	return root.WriteFile(settingsPath, text, 0o644)
+	return root.WriteFile(name, text, 0o644)
 }
 
 // withAllowance adds an entry to the text of review-settings.json. It uses the indentation

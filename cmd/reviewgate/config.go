@@ -19,19 +19,19 @@ import (
 func configCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
-		Short: "Check, test, show, explain or create config",
-		Long: `Check, test, show, explain or create config. Config comes in layers, and a later layer
-overrides an earlier one: the defaults, the server's directory, the organisation's
-directory, and the repository's .github/reviewgate.`,
+		Short: "Check, test, show, explain, create or convert config",
+		Long: `Check, test, show, explain, create or convert config. Config comes in layers, and a
+later layer overrides an earlier one: the defaults, the server's directory, the
+organisation's directory, and the repository's .github/reviewgate.`,
 		Example: "  reviewgate config init\n" +
 			"  reviewgate config check .github/reviewgate\n" +
 			"  reviewgate config test .github/reviewgate\n" +
-			"  reviewgate config show --explain --only rules\n" +
+			"  reviewgate config show --changed\n" +
 			"  git diff --name-only main | reviewgate config explain -",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	c.AddCommand(configCheckCommand(), configTestCommand(), configShowCommand(), configExplainCommand(), configInitCommand())
+	c.AddCommand(configCheckCommand(), configTestCommand(), configShowCommand(), configExplainCommand(), configInitCommand(), configConvertCommand())
 	return c
 }
 

@@ -76,7 +76,7 @@ func initConfig(cmd *cobra.Command, dir string) error {
 	own := quoted(filepath.Join(dir, filepath.FromSlash(config.RepositoryDir)))
 	fmt.Fprintf(&answer, `
 Next:
-- see the merged config: reviewgate config show --explain %s
+- see what differs from the defaults: reviewgate config show --changed %s
 - after each edit: reviewgate config check %s
 - commit the files; they count once they are on the default branch
 - remove "mode" from %s when you want the check to block

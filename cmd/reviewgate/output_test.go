@@ -23,6 +23,7 @@ func TestAnswerThatCannotBeWritten(t *testing.T) {
 	}
 	for _, command := range []string{
 		"config show", "config show --format json", "config show --explain --format json --only settings",
+		"config show --changed " + valid, "config show --changed --format json " + valid,
 		"config check " + valid, "config check --format json " + valid,
 		"config explain a.go", "config explain --format json a.go", "config init " + clone,
 		"verdict -", "verdict --format text -", "synthesize -", "synthesize --format markdown -", "synthesize --format headless -",

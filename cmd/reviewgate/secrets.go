@@ -1,9 +1,11 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,7 +52,8 @@ value in this file; another value on the same line is a new finding. A placehold
 still replaces the value everywhere, and each review lists that it was allowed.
 
 The command writes the entry into .github/reviewgate/review-settings.json at the root
-of the work tree. The entry counts once it is on the base branch, so put it there in
+of the work tree. If the settings are YAML or JSONC, it prints the entry for you to
+add. The entry counts once it is on the base branch, so put it there in
 a separate pull request. If the server's or the organisation's config makes the agent
 secrets final, the entry is refused. To check that first, name their directories.`,
 		Example: `  reviewgate secrets allow 3f2a9c --reason "public key of the sandbox"` + "\n" +
@@ -105,11 +108,11 @@ func (f *allowFlags) run(cmd *cobra.Command, id string) error {
 		return unfinished(err)
 	}
 	defer root.Close()
-	file := filepath.Join(nearer(src.Root()), filepath.FromSlash(settingsPath))
-	text, err := readOwn(root)
+	own, text, err := ownSettings(root)
 	if err != nil {
 		return unusable(err)
 	}
+	file := filepath.Join(nearer(src.Root()), filepath.FromSlash(own))
 	load := func(text []byte) (*config.Config, []pipeline.ConfigProblem) {
 		own := config.Layer{Name: config.LayerRepository}
 		if len(text) > 0 {
@@ -147,13 +150,20 @@ func (f *allowFlags) run(cmd *cobra.Command, id string) error {
 	if entry.Value, err = secrets.HashValue(found.value, like); err != nil {
 		return unfinished(err)
 	}
+	if path.Ext(own) != ".json" {
+		line, err := json.Marshal(entry)
+		if err != nil {
+			return unfinished(err)
+		}
+		return unusable(fmt.Errorf("%s is not JSON, and this command writes only JSON: add this entry to the list allow in secrets\n%s", file, line))
+	}
 	if text, err = withAllowance(text, entry); err != nil {
 		return unusable(fmt.Errorf("%s: %w", file, err))
 	}
 	if _, problems := load(text); len(problems) > 0 {
 		return invalid(cmd, problems)
 	}
-	if err := writeOwn(root, text); err != nil {
+	if err := writeOwn(root, own, text); err != nil {
 		return unfinished(err)
 	}
 	answer := fmt.Sprintf("wrote %s\nIt allows the value of %s in %s. %s\n", file, id, place(at), onTheBase)

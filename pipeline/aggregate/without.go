@@ -81,7 +81,7 @@ func withoutModels(in Input) (out Input, asked bool) {
 func withoutProposed(log pipeline.List[pipeline.GapLogEntry], detectors map[string]bool) (rest pipeline.List[pipeline.GapLogEntry], sent map[string][]string) {
 	sent = map[string][]string{}
 	for _, g := range log {
-		if detectors[g.Source] && g.Suggestion.File == config.FileComposition {
+		if detectors[g.Source] && config.FileOf(g.Suggestion.File) == config.FileComposition {
 			sent[g.Agent] = append(sent[g.Agent], g.Path)
 			continue
 		}

@@ -63,6 +63,7 @@ func (d *Detector) Detect(ctx context.Context, facts *pipeline.PRFacts, classifi
 		covered:      coveredBy(manifest),
 		domains:      domainsOf(classification),
 		form:         d.config.DomainsForm,
+		patched:      d.config.FileName(config.FileDomains),
 		filesShowing: map[string]int{},
 		last:         map[string]int{},
 		missed:       map[string][]string{},
@@ -85,6 +86,7 @@ type run struct {
 	covered      map[string]scope
 	domains      map[string][]string // by path
 	form         string              // the form of the patched file so far
+	patched      string              // the name of the patched file
 	filesShowing map[string]int      // by concern, the number of files that show it
 	last         map[string]int      // by concern, the index of its last entry in the log
 	missed       map[string][]string // by agent, the files that it should look at
@@ -195,7 +197,7 @@ func (r *run) gap(s *signal, path string, l *pipeline.Line) {
 		Line:       l.New,
 		Quote:      plaintext.Bytes(strings.TrimSpace(l.Text), maxQuote),
 		Missed:     missed,
-		Suggestion: config.AppendPatch(config.FileDomains, r.form, mapping(s, path)),
+		Suggestion: config.AppendPatch(r.patched, r.form, mapping(s, path)),
 		Agent:      agent,
 		Source:     Source,
 		Confidence: confidence,

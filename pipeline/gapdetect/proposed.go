@@ -119,7 +119,7 @@ func (d *Detector) Propose(facts *pipeline.PRFacts, manifest pipeline.AgentManif
 		}
 		missed[p.Agent] = append(missed[p.Agent], p.Path)
 		entry := p.entry(line, model)
-		entry.Suggestion = config.AppendPatch(config.FileComposition, form, dispatching(p.Agent, p.Path))
+		entry.Suggestion = config.AppendPatch(d.config.FileName(config.FileComposition), form, dispatching(p.Agent, p.Path))
 		out.Log = append(out.Log, entry)
 		form = patched(form)
 	}
@@ -163,7 +163,7 @@ func (p *Proposal) entry(line *pipeline.Line, model string) pipeline.GapLogEntry
 // asking the model.
 func Logged(log []pipeline.GapLogEntry, model string) (all []Proposal) {
 	for _, g := range log {
-		if g.Source == model && g.Suggestion.File == config.FileComposition {
+		if g.Source == model && config.FileOf(g.Suggestion.File) == config.FileComposition {
 			all = append(all, Proposal{
 				Concern: g.Concern, Path: g.Path, Quote: g.Quote, Line: g.Line, Missed: g.Missed, Agent: g.Agent, Confidence: g.Confidence,
 			})

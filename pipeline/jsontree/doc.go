@@ -9,6 +9,8 @@
 // If a syntax error leaves no doubt about what was meant, it is reported, and the tree is that of
 // the corrected text. The author then sees all errors at once.
 //
+// [ParseYAML] and [ParseJSONC] read the same trees from YAML and from JSON with comments.
+//
 // A tree may combine values of several texts. Each value still points to its own text, so a problem
 // that is found after layers are merged can be shown where somebody wrote it.
 package jsontree

@@ -16,9 +16,10 @@ const (
 // text can be read and its errors reported together: comments, a comma after the last entry, a
 // missing comma between two entries, single quotes, and backslashes that start no escape. It stops
 // at the first ambiguous error. Replacements keep the length, and insertions are recorded, so
-// positions stay those of the original text.
-func (d *Document) mend() []Error {
-	m := &mender{doc: d, text: d.text, out: make([]byte, 0, len(d.text)+maxInserted)}
+// positions stay those of the original text. In JSONC, comments and a comma after the last entry are
+// no errors.
+func (d *Document) mend(comments bool) []Error {
+	m := &mender{doc: d, jsonc: comments, text: d.text, out: make([]byte, 0, len(d.text)+maxInserted)}
 	for len(m.errors) < maxMended && m.gap() && m.token() {
 	}
 	m.out = append(m.out, m.text[m.at:]...)
@@ -49,6 +50,7 @@ type mender struct {
 	lastOut int    // its offset in out
 	newline bool   // there is a line break between the last token and this one
 	quoted  bool   // single quotes were reported
+	jsonc   bool
 }
 
 func (m *mender) report(offset int, f fault) {
@@ -83,7 +85,12 @@ func (m *mender) gap() bool {
 		if n == 0 {
 			return false
 		}
-		m.report(m.at, faultComment)
+		switch {
+		case !m.jsonc:
+			m.report(m.at, faultComment)
+		case c == '#':
+			m.report(m.at, faultHash)
+		}
 		m.blank(n)
 	}
 	return false
@@ -185,7 +192,9 @@ func (m *mender) closes(c byte) bool {
 	}
 	switch m.last {
 	case ',':
-		m.report(m.lastAt, faultLastComma)
+		if !m.jsonc {
+			m.report(m.lastAt, faultLastComma)
+		}
 		m.out[m.lastOut] = ' '
 	case '{', '[':
 	default:

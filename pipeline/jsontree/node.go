@@ -57,6 +57,7 @@ type Document struct {
 	text     []byte // the corrected text, if that was possible
 	written  []byte // the original text
 	inserted []int  // the offsets in text of inserted bytes, ascending
+	yaml     bool
 	lines    func() []lineMark
 }
 
@@ -112,6 +113,15 @@ func (n *Node) Overlay(base *Node, deep ...string) *Node {
 		}
 		out.Members[at] = m
 	}
+	return &out
+}
+
+// With returns a copy of the object with another string at its end. The place of the string is that
+// of the object.
+func (n *Node) With(key, text string) *Node {
+	value, out := *n, *n
+	value.Kind, value.Text, value.Members = String, text, nil
+	out.Members = append(slices.Clip(n.Members), Member{Key: key, Value: &value, offset: n.offset})
 	return &out
 }
 
@@ -295,6 +305,9 @@ func plainNumber(s string) string {
 // PlaceIn returns where the byte at an offset of a string's Text is in the document, whatever
 // escapes come before it. For an offset past its end it returns the end of the string.
 func (n *Node) PlaceIn(offset int) Place {
+	if n.doc.yaml {
+		return n.placeInYAML(offset)
+	}
 	at := n.offset + 1 // after the quote
 	for read := 0; read < offset && n.doc.text[at] != '"'; {
 		size, written := 1, 1

@@ -41,7 +41,8 @@ type Options struct {
 	// not. An error ends the reading, and is its only result.
 	Take func(*Node) (taken bool, err *Error)
 
-	mend bool
+	mend     bool
+	comments bool // the text is JSONC
 }
 
 // Error is a problem with a text. Mended says that the meaning was clear, and that the tree is that
@@ -67,6 +68,12 @@ func (e Error) Error() string {
 // of each.
 func Parse(doc *Document, text []byte) (*Node, []Error) { return Options{mend: true}.Parse(doc, text) }
 
+// ParseJSONC is Parse for JSON with comments, which begin with // or /*, and with commas after last
+// entries.
+func ParseJSONC(doc *Document, text []byte) (*Node, []Error) {
+	return Options{mend: true, comments: true}.Parse(doc, text)
+}
+
 // Parse is like the function Parse, with other bounds. If the text is not JSON at all, the node is
 // nil and there is one error.
 func (o Options) Parse(doc *Document, text []byte) (*Node, []Error) {
@@ -76,16 +83,10 @@ func (o Options) Parse(doc *Document, text []byte) (*Node, []Error) {
 	if o.MaxValues == 0 {
 		o.MaxValues = maxValues
 	}
-	if len(text) > o.MaxBytes { // nothing else is checked in a text that is too large
-		place := Place{Document: doc, Line: 1, Column: 1}
-		return nil, []Error{{Place: place, Problem: fmt.Sprintf("the file has more than %d bytes", o.MaxBytes), Remedy: "make it smaller"}}
-	}
-	doc.text, doc.written = text, text
-	doc.lines = sync.OnceValue(func() []lineMark { return lineMarks(text) })
-	if err := doc.checkText(); err != nil {
+	if err := doc.take(text, o.MaxBytes); err != nil {
 		return nil, []Error{*err}
 	}
-	mended, err := doc.checkSyntax(o.mend)
+	mended, err := doc.checkSyntax(o.mend, o.comments)
 	if err != nil {
 		return nil, append(mended, *err)
 	}
@@ -99,14 +100,27 @@ func (o Options) Parse(doc *Document, text []byte) (*Node, []Error) {
 }
 
 // checkSyntax checks whether the text is JSON, and may correct it if it is not.
-func (d *Document) checkSyntax(mend bool) (mended []Error, err *Error) {
+func (d *Document) checkSyntax(mend, comments bool) (mended []Error, err *Error) {
 	if err = d.checkJSON(); err == nil || !mend {
 		return nil, err
 	}
-	if mended = d.mend(); len(mended) > 0 {
+	if mended = d.mend(comments); len(mended) > 0 || comments {
 		err = d.checkJSON()
 	}
+	if comments && err != nil && err.Problem == faultComment.problem {
+		err.Problem, err.Remedy = faultOpenComment.problem, faultOpenComment.remedy
+	}
 	return mended, err
+}
+
+// take sets the text of a document, unless it is too large or unreadable as a whole.
+func (d *Document) take(text []byte, maxBytes int) *Error {
+	if len(text) > maxBytes { // nothing else is checked in a text that is too large
+		return &Error{Place: Place{Document: d, Line: 1, Column: 1}, Problem: fmt.Sprintf("the file has more than %d bytes", maxBytes), Remedy: "make it smaller"}
+	}
+	d.text, d.written = text, text
+	d.lines = sync.OnceValue(func() []lineMark { return lineMarks(text) })
+	return d.checkText()
 }
 
 // checkText finds what makes the whole text unreadable.
@@ -157,6 +171,8 @@ type fault struct{ problem, remedy string }
 
 var (
 	faultComment      = fault{"JSON has no comments", `remove it, or put the words into a "description"`}
+	faultHash         = fault{"JSON has no comments that begin with #", "begin the comment with //"}
+	faultOpenComment  = fault{"a comment that starts here is not closed", "close it by */, or begin each line with //"}
 	faultSingleQuotes = fault{"JSON has no single quotes", `write strings in double quotes`}
 	faultLastComma    = fault{"there is a comma after the last entry", "remove the comma"}
 	faultNoComma      = fault{"a comma or a closing bracket is missing before this", "write one after the previous value"}
@@ -248,7 +264,7 @@ func (p *parser) value(n *Node) (*Node, *Error) {
 	case json.Number:
 		n.Kind, n.Text = Number, t.String()
 		if !reasonable(n.Text) {
-			return nil, n.Error("the number is too long or too large", fmt.Sprintf("write it in at most %d characters and with an exponent of at most %d", maxNumberLength, maxExponent))
+			return nil, n.Error(problemNumber, remedyNumber)
 		}
 	case json.Delim:
 		if p.depth++; p.depth > maxDepth {
@@ -320,18 +336,22 @@ func (p *parser) object(n *Node) *Error {
 // repeated reports a key that its object already has.
 func (p *parser) repeated(v *Node, key string, at int) {
 	if len(p.errors) < maxErrors {
-		p.errors = append(p.errors, Error{
-			Place:   p.doc.place(at, v.Pointer()),
-			Problem: fmt.Sprintf("%q occurs twice in one object", key),
-			Remedy:  "keep one of them",
-		})
+		p.errors = append(p.errors, repeated(v, key, at))
 	}
+}
+
+func repeated(v *Node, key string, at int) Error {
+	return Error{Place: v.doc.place(at, v.Pointer()), Problem: fmt.Sprintf("%q occurs twice in one object", key), Remedy: "keep one of them"}
 }
 
 // Error returns an error about the value, with its place.
 func (n *Node) Error(problem, remedy string) *Error {
 	return &Error{Place: n.Place(), Problem: problem, Remedy: remedy}
 }
+
+const problemNumber = "the number is too long or too large"
+
+var remedyNumber = fmt.Sprintf("write it in at most %d characters and with an exponent of at most %d", maxNumberLength, maxExponent)
 
 func reasonable(number string) bool {
 	if len(number) > maxNumberLength {

@@ -41,7 +41,11 @@ func checklist(rules []config.Rule, room int) (text string, ids map[string]bool)
 	b.WriteString("# Checklist\n\nThese rules are known to matter here. A finding may break one of them, or none: they are no limit to what you look for, and no reason to report what isn't there.\n\n")
 	for i := range rules {
 		r := &rules[i]
-		entry := fmt.Sprintf("- `%s` (%s) %s. %s\n", r.ID, r.Severity, sentence(r.Name), sentence(r.Detection)+".")
+		text := sentence(r.Detection) + "."
+		if name := sentence(r.Name); !strings.HasPrefix(text, name) { // the defaults repeat the description
+			text = name + ". " + text
+		}
+		entry := fmt.Sprintf("- `%s` (%s) %s\n", r.ID, r.Severity, text)
 		if room -= Tokens(entry); room < 0 {
 			break
 		}
