@@ -63,9 +63,9 @@ func TestSARIFHasAPlaceForEachResult(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %s %s:%d:%d-%d:%d", r.Level, r.RuleID, at.ArtifactLocation.URI, at.Region.StartLine, at.Region.StartColumn, at.Region.EndLine, at.Region.EndColumn))
 	}
 	want := []string{
-		"error aws-access-token client/http.go:17:1-17:24",
+		"error aws-access-token client/http.go:17:1-17:1",
 		"error fin-decimal-01 a%20b/t%C3%B6tal.ts:42:1-42:1", // not in the diff
-		"error sec-tls-verify-01 client/http.go:18:1-18:58",
+		"error sec-tls-verify-01 client/http.go:18:1-18:96",
 		"warning br-errors-03 api/orders.go:1:1-1:1",
 		"note agent/build-reviewer api/orders.go:75:1-75:26",
 	}
