@@ -94,9 +94,9 @@ func (t *terminal) brief(title int, d time.Duration) string {
 		time = took(d)
 	}
 	summary := say("text summary", struct {
-		Head, Base, Took           safe
+		Only, Head, Base, Took     safe
 		Files, Unread, Gaps, Aside int
-	}{t.page.Head, t.page.Base, time, len(t.r.Facts.Files), t.page.Unread, gaps.n, aside.n})
+	}{t.page.Only, t.page.Head, t.page.Base, time, len(t.r.Facts.Files), t.page.Unread, gaps.n, aside.n})
 	if t.b.Len() == title {
 		return strings.TrimSuffix(t.b.String(), "\n") + t.style(" · "+string(summary), styleDim) + "\n"
 	}
