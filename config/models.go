@@ -158,6 +158,17 @@ func (c *Config) Absent(a *Agent) bool {
 	return a.Kind == KindLLM && len(c.Settings.ModelEndpoints) == 0
 }
 
+// Runnable returns the ids of the agents that can run, sorted: those that are enabled and not absent.
+func (c *Config) Runnable() (ids []string) {
+	for i := range c.Agents {
+		if a := &c.Agents[i]; a.Enabled && !c.Absent(a) {
+			ids = append(ids, a.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
 // Endpoint returns the endpoint with a model's name, or nil.
 func (c *Config) Endpoint(name string) *ModelEndpoint {
 	for i := range c.Settings.ModelEndpoints {

@@ -212,7 +212,7 @@ const (
 // Incompleteness names something about the change that could not be known. If Gating is true, the
 // gate can't pass.
 type Incompleteness struct {
-	What   string `json:"what"` // files, commits, patch, config, stage, agent, or IncompleteAnswer
+	What   string `json:"what"` // files, commits, patch, config, stage, agent, IncompleteAnswer or IncompleteOnly
 	Path   string `json:"path"` // of the file, or empty
 	Why    string `json:"why"`
 	Gating bool   `json:"gating"`
@@ -220,6 +220,9 @@ type Incompleteness struct {
 
 // IncompleteAnswer says that the answer of a remote reviewer is still to come.
 const IncompleteAnswer = "answer"
+
+// IncompleteOnly says that only some agents and rules were to review the change. It never gates.
+const IncompleteOnly = "only"
 
 // Unread reports whether it is about listed files that could not be read. A person can look at
 // those. A list that is cut short, in contrast, may hide any number of files.

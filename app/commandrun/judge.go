@@ -228,15 +228,9 @@ func (cr *commandRun) rerun(r ports.Rerun) verdict {
 
 // agents asks for the agents that the command names, which must be in the config.
 func (cr *commandRun) agents() verdict {
-	var known []string
-	for _, a := range cr.config.Agents {
-		if a.Enabled && !cr.config.Absent(&a) {
-			known = append(known, a.ID)
-		}
-	}
+	known := cr.config.Runnable()
 	for _, id := range cr.what.Agents {
 		if !slices.Contains(known, id) {
-			slices.Sort(known)
 			n := render.Notice{Kind: render.NoticeNoAgent, Text: id, More: max(0, len(known)-maxAgentNames)}
 			for _, k := range known[:min(len(known), maxAgentNames)] {
 				n.Names = append(n.Names, render.Named{ID: k})

@@ -86,7 +86,7 @@ func TestFileThatIsNotReadIsBrokenConfig(t *testing.T) {
 		want   string
 	}{
 		"misspelt":       {func(r *repo) { r.write(config.RepositoryDir+"/review-rule.json", `[]`) }, config.RepositoryDir + "/review-rule.json"},
-		"another format": {func(r *repo) { r.write(config.RepositoryDir+"/review-rules.yaml", `[]`) }, config.RepositoryDir + "/review-rules.yaml"},
+		"another format": {func(r *repo) { r.write(config.RepositoryDir+"/review-rules.toml", `[]`) }, config.RepositoryDir + "/review-rules.toml"},
 		"a file":         {func(r *repo) { r.removeConfig(); r.write(config.RepositoryDir, `{}`) }, config.RepositoryDir},
 		"a link": {func(r *repo) {
 			r.removeConfig()

@@ -52,7 +52,8 @@ type page struct {
 	Risk        *risk
 	Domains     []safe
 	MoreDomains int
-	Unread      int // unread files that do not block
+	Unread      int  // unread files that do not block
+	Only        safe // what alone reviewed the change, if something was left out
 	Ran, Agents int
 	Since       *since
 	Numbered    int // blocking items, which are numbered from 1
@@ -120,6 +121,7 @@ func newPage(v View, p pen, k linker) page {
 		Head:           commitName(p, k, facts.Head.SHA, facts.Head.Ref),
 		Base:           p.code(shortSHA(facts.Base.Ref), maxName),
 		Unread:         unreadFiles(rep.Incomplete),
+		Only:           onlyOf(rep.Incomplete, p),
 		Ran:            len(v.Review.Manifest.Entries),
 		Agents:         len(v.Review.Manifest.Entries) + len(v.Review.Manifest.Skipped),
 		Metrics:        metricsRead(&rep.Gate, p),
@@ -314,6 +316,16 @@ func unreadFiles(list []pipeline.Incompleteness) int {
 		}
 	}
 	return len(files)
+}
+
+// onlyOf says which agents and rules alone reviewed the change, or returns "" if nothing was left out.
+func onlyOf(list []pipeline.Incompleteness, p pen) safe {
+	for _, i := range list {
+		if i.What == pipeline.IncompleteOnly {
+			return p.text(i.Why, maxReason)
+		}
+	}
+	return ""
 }
 
 func isIncomplete(r *pipeline.Report) bool {

@@ -154,7 +154,7 @@ func (s sections) incomplete(gating bool) items {
 	}
 	var some []pipeline.Incompleteness
 	for _, i := range s.r.Report.Incomplete {
-		if i.Gating == gating {
+		if i.Gating == gating && i.What != pipeline.IncompleteOnly { // another line says that one
 			some = append(some, i)
 		}
 	}

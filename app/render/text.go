@@ -108,9 +108,9 @@ func (t *terminal) brief(title int, d time.Duration) string {
 		time = took(d)
 	}
 	summary := say("text summary", struct {
-		Counts, Head, Base, Took   safe
-		Files, Unread, Gaps, Aside int
-	}{t.counts(), t.page.Head, t.page.Base, time, len(t.r.Facts.Files), t.page.Unread, gaps.n, aside.n})
+		Only, Counts, Head, Base, Took safe
+		Files, Unread, Gaps, Aside     int
+	}{t.page.Only, t.counts(), t.page.Head, t.page.Base, time, len(t.r.Facts.Files), t.page.Unread, gaps.n, aside.n})
 	if t.b.Len() == title {
 		return strings.TrimSuffix(t.b.String(), "\n") + t.style(" · "+string(summary), styleDim) + "\n"
 	}

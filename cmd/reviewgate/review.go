@@ -26,6 +26,7 @@ var engines = run.NewEngines()
 type reviewFlags struct {
 	repo, base, head, config string
 	staged, untracked        bool
+	only                     []string
 	below                    layerFlags // the layers below the repository's
 	outputFlags
 }
@@ -43,6 +44,9 @@ could not finish.
 Without --head the command reviews the work tree. --staged reviews what the next commit
 would have, and does not look at the work tree. If GIT_INDEX_FILE names another index of
 the repository, as in the hooks of git commit -a, --staged reads that one.
+
+--only runs some agents and rules. The exit code is then about their findings alone, and
+the output says that others did not run.
 
 The config comes from .github/reviewgate at the base, so a change can't alter the
 rules that judge it. --config reads a directory instead. --server and --organisation
@@ -67,6 +71,7 @@ changed, the command says so and exits with 0.`,
 	c.Flags().StringVar(&f.head, "head", "", "`revision` to review (default: the work tree, uncommitted changes included)")
 	c.Flags().BoolVar(&f.staged, "staged", false, stagedUsage)
 	c.Flags().BoolVar(&f.untracked, "untracked", false, "also review the untracked files of the work tree")
+	c.Flags().StringSliceVar(&f.only, "only", nil, "run only these agents and `rules`, separated by commas")
 	c.Flags().StringVar(&f.config, "config", "", "`directory` with config files, instead of the base's .github/reviewgate")
 	c.Flags().StringVar(&f.below.server, "server", "", "`directory` of the server's config")
 	c.Flags().StringVar(&f.below.organisation, "organisation", "", organisationUsage)
@@ -80,6 +85,9 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 	}
 	if err := notEmpty(cmd, "repo", "base", "head", "config", "server", "organisation", "output"); err != nil {
 		return err
+	}
+	if cmd.Flags().Changed("only") && len(f.only) == 0 {
+		return unusable(errors.New("--only is empty: name agents or rules, or leave it out"))
 	}
 	if err := f.checkRange(); err != nil {
 		return unusable(err)
@@ -109,6 +117,15 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 	options := run.Options{
 		Trigger: "reviewgate review", Progress: progress.step, File: src.Lookup,
 		IOAgents: maker.Agent, GapModel: maker.GapModel, Comparer: maker.Comparer, Verifier: maker.Verifier,
+	}
+	if len(f.only) > 0 {
+		base, err := src.Config(ctx)
+		if err != nil {
+			return unfinished(err)
+		}
+		if options.Only, err = run.NewOnly(base.Config, f.only); err != nil {
+			return unusable(fmt.Errorf("--only: %w", err))
+		}
 	}
 	if f.config == "" { // with --config the repository's own config does not count
 		options.Proposed = func(ctx context.Context, _ *pipeline.PRFacts) (*config.Config, error) { return src.Proposed(ctx) }

@@ -52,6 +52,13 @@ func (r *Runner) agents(engine *Engine, o Options, v *pipeline.Review, each IOAg
 		}
 	}
 	maps.Copy(all, r.Agents)
+	if o.Only != nil {
+		for id, a := range all {
+			if !o.Only.agents[id] {
+				all[id] = limited{a, o.Only}
+			}
+		}
+	}
 	if o.Running != nil {
 		for id, a := range all {
 			all[id] = counted{a, o.Running}

@@ -29,7 +29,7 @@ type evaluation struct {
 
 // evaluation chooses what runs in evaluation. It returns nil if nothing runs, and nothing found by an
 // earlier evaluation has to be followed up.
-func (r *Runner) evaluation(ctx context.Context, engine *Engine, v *pipeline.Review, enforced *pipeline.AgentManifest) (*evaluation, error) {
+func (r *Runner) evaluation(ctx context.Context, engine *Engine, v *pipeline.Review, enforced *pipeline.AgentManifest, only *Only) (*evaluation, error) {
 	e := &evaluation{
 		runner: r, engine: engine, enforced: enforced, rules: map[string]bool{}, ruled: map[string]bool{},
 		in: aggregate.Input{Facts: &v.Facts, Memory: v.Memory, Config: engine.config, Rules: engine.byID},
@@ -40,6 +40,10 @@ func (r *Runner) evaluation(ctx context.Context, engine *Engine, v *pipeline.Rev
 	}
 	e.in.Gaps = nil
 	all := e.in.Manifest.Entries
+	if only != nil {
+		limited, _ := only.limit(*e.in.Manifest)
+		all = limited.Entries
+	}
 	e.in.Manifest = &pipeline.AgentManifest{}
 	for i := range all {
 		if entry, ok := e.brings(&all[i]); ok && !engine.absent(entry.Agent) {
@@ -157,7 +161,7 @@ func (r *Runner) evaluate(ctx context.Context, out *Outcome, last *LastReview, e
 		if out.LabelsRead != pipeline.LabelsAll {
 			out.LabelsRead = cmp.Or(engine.labelsRead(&v.Facts), out.LabelsRead)
 		}
-		e, err := r.evaluation(ctx, engine, v, &v.Manifest)
+		e, err := r.evaluation(ctx, engine, v, &v.Manifest, o.Only)
 		if err != nil || e == nil {
 			return err
 		}
@@ -215,7 +219,7 @@ func (r *Runner) evaluateAgain(ctx context.Context, was *pipeline.Review, in *ag
 	if err != nil {
 		return nil, err
 	}
-	e, err := r.evaluation(ctx, engine, was, in.Manifest)
+	e, err := r.evaluation(ctx, engine, was, in.Manifest, nil)
 	if err != nil || e == nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func (g *gapAsker) answer() []gapdetect.Proposal {
 
 // gapModelOf names the model that is asked for gaps, or returns "".
 func gapModelOf(cfg *config.Config, o Options) string {
-	if o.GapModel == nil || len(cfg.Settings.ModelEndpoints) == 0 {
+	if o.GapModel == nil || o.Only != nil || len(cfg.Settings.ModelEndpoints) == 0 {
 		return ""
 	}
 	return cfg.Settings.Models.GapDetector

@@ -46,7 +46,7 @@ func (r *Runner) preview(ctx context.Context, in aggregate.Input, findings []pip
 	exceptions := exceptionFiles(in.Facts)
 	out := pipeline.ProposedConfig{Files: slices.Concat(config.ChangedFiles(in.Facts), config.ChangedTests(in.Facts), exceptions), Exceptions: len(exceptions) > 0}
 	slices.Sort(out.Files)
-	if len(out.Files) == 0 || o.Proposed == nil {
+	if len(out.Files) == 0 || o.Proposed == nil || o.Only != nil {
 		return pipeline.ProposedConfig{}
 	}
 	if in.Failed != nil {

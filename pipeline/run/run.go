@@ -83,6 +83,9 @@ type Options struct {
 	// returns nil if the config has no tests. It must not return before everything that it started has
 	// ended.
 	Tests func(ctx context.Context, facts *pipeline.PRFacts, proposed *Engine) *pipeline.PolicyTests
+	// Only limits the review to some agents and rules. Then nothing looks for gaps, and no proposed
+	// config is tried.
+	Only *Only
 	// Running counts the agents that run, including those that the run abandoned. It may be nil.
 	Running *sync.WaitGroup
 	// IOAgents makes the agents of the kinds that are not built in: they do I/O, which the pipeline
@@ -210,6 +213,12 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 		v.Manifest, err = engine.hold(ctx, &v.Facts, v.Manifest)
 		return err
 	})
+	var lacks pipeline.List[pipeline.Incompleteness]
+	if o.Only != nil {
+		lacks = make(pipeline.List[pipeline.Incompleteness], 1)
+		v.Manifest, lacks[0] = o.Only.limit(v.Manifest)
+		v.Gaps = nil
+	}
 	var last *LastReview
 	if failed == "" {
 		if last, err = r.lastReview(ctx, engine, v, o); err != nil {
@@ -277,6 +286,7 @@ func (r *Runner) Run(ctx context.Context, src normalize.Source, o Options) (Outc
 		v.Failed, in.Failed = failed, failureOf(failed)
 		v.Report = aggregate.Failed(in, in.Failed)
 	}
+	v.Report.Incomplete = append(v.Report.Incomplete, lacks...) // the gate does not read it
 	if err := r.evaluate(ctx, &out, last, IOAgent{RedactOther: change.Text, Used: t.used}, o, t); err != nil {
 		return out, err
 	}
