@@ -274,7 +274,7 @@ func TestFileThatIsNotReadIsBrokenConfig(t *testing.T) {
 		names string
 	}{
 		"misspelt":       {ghtest.Files{config.RepositoryDir + "/review-rule.json": "[]"}, "review-rule.json"},
-		"another format": {ghtest.Files{apptest.RulesPath: ghtest.Gone, config.RepositoryDir + "/review-rules.yaml": "[]"}, "review-rules.yaml"},
+		"another format": {ghtest.Files{apptest.RulesPath: ghtest.Gone, config.RepositoryDir + "/review-rules.toml": "[]"}, "review-rules.toml"},
 		"a link":         {ghtest.Files{apptest.RulesPath: ghtest.Gone, config.RepositoryDir: ghtest.Symlink("../conf"), "conf/review-rules.json": "[]"}, config.RepositoryDir},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -410,7 +410,7 @@ func TestAlertsThatCannotBeRead(t *testing.T) {
 		w := scanning(t, `, "scanning": {"alerts": true}`)
 		pr := w.Open(ghtest.Files{"store/client.go": apptest.Secure})
 		w.Idle()
-		w.Wants(pr, "success", "code scanning is not enabled for the repository")
+		w.WantsCheck(pr, "success", "code scanning is not enabled for the repository")
 	})
 	t.Run("not permitted", func(t *testing.T) {
 		t.Parallel()
@@ -430,7 +430,7 @@ func TestAlertsThatCannotBeRead(t *testing.T) {
 		may["security_events"] = "read"
 		w.GH.SetPermissions("acme", may)
 		w.Idle()
-		w.Wants(pr, "success", "code scanning is not enabled for the repository")
+		w.WantsCheck(pr, "success", "code scanning is not enabled for the repository")
 		_, generation := w.scanned(pr)
 		w.GH.SetPermissions("acme", may)
 		w.Idle()
@@ -446,7 +446,7 @@ func TestAlertsThatCannotBeRead(t *testing.T) {
 		w.Until("the check is open", func() bool { return len(pr.CheckRuns()) == 1 })
 		heal()
 		w.Idle()
-		w.Wants(pr, "success", "code scanning is not enabled")
+		w.WantsCheck(pr, "success", "code scanning is not enabled")
 	})
 }
 
