@@ -333,7 +333,7 @@ func (r *report) elsewhere() safe {
 
 // proposedConfig is not collapsed, because the author of a config change wants to see it.
 func (r *report) proposedConfig() safe {
-	p, list, ok := r.proposed()
+	p, list, ok := r.proposed(r.tight)
 	if !ok {
 		return ""
 	}

@@ -2,6 +2,7 @@ package render
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -39,6 +40,9 @@ func (r *report) machineReadable() safe {
 // wholeReport returns the review's report as JSON, collapsed, or "" if it takes more than room
 // bytes.
 func (r *report) wholeReport(room int) safe {
+	if left := room; longer(reflect.ValueOf(&r.r.Report), &left) {
+		return ""
+	}
 	text, err := json.MarshalIndent(&r.r.Report, "", " ")
 	if err != nil || len(text) > room {
 		return ""
@@ -51,6 +55,32 @@ func (r *report) wholeReport(room int) safe {
 		return ""
 	}
 	return body
+}
+
+// longer reports whether the strings, structs and lists in v need more than room bytes as JSON.
+// It saves encoding a report of many megabytes only to leave it out. It takes what it finds from
+// room, and stops once nothing is left.
+func longer(v reflect.Value, room *int) bool {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		return !v.IsNil() && longer(v.Elem(), room)
+	case reflect.String:
+		*room -= v.Len()
+	case reflect.Struct:
+		*room -= len("{}")
+		for i := range v.NumField() {
+			if longer(v.Field(i), room) {
+				return true
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			if longer(v.Index(i), room) {
+				return true
+			}
+		}
+	}
+	return *room < 0
 }
 
 // machineText returns a record without a time, with the mark in the time's place. No text

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -129,5 +131,22 @@ func TestSectionInAFixIsNotRead(t *testing.T) {
 		if n := strings.Count(body, "\n"+reviewreport.Heading+"\n"); n != 1 {
 			t.Errorf("line %d: a reader that ignores fences finds %d headings of the section:\n%s", line, n, body)
 		}
+	}
+}
+
+// A report that is far too long for the check is left out without encoding it.
+func TestLongReportIsNotEncoded(t *testing.T) {
+	v := cleanView()
+	long := strings.Repeat("text ", 10_000)
+	v.Review.Report.Findings = slices.Repeat(pipeline.List[pipeline.Finding]{{Title: "Title", Message: long, Path: "a.go"}}, 10_000)
+	r := newReport(v, maxBody)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if text := r.wholeReport(maxBody); text != "" {
+		t.Fatalf("the check has %d bytes of the report", len(text))
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 1<<20 {
+		t.Errorf("leaving out a report of 500 MB allocates %d bytes", n)
 	}
 }

@@ -27,13 +27,16 @@ type proposed struct {
 
 // proposed says what the change to the config would bring. The list holds the problems of
 // the config, or the entries that the change edits. ok is false if the change does not
-// touch the config.
-func (s sections) proposed() (out proposed, list items, ok bool) {
+// touch the config. tight shortens the lists of files and agents.
+func (s sections) proposed(tight bool) (out proposed, list items, ok bool) {
 	c := &s.r.Report.ProposedConfig
 	if len(c.Files) == 0 {
 		return out, list, false
 	}
-	const maxFiles, maxAgents = 6, 10
+	maxFiles, maxAgents := 6, 10
+	if tight {
+		maxFiles, maxAgents = 2, 3
+	}
 	name := func(id string) safe { return s.p.text(id, maxName) }
 	says, _ := gateDecision(&s.r.Report)
 	out = proposed{

@@ -402,7 +402,7 @@ func (t *terminal) modelsPart() {
 }
 
 func (t *terminal) proposedConfig(backtest *pipeline.ConfigBacktest) {
-	p, list, ok := t.proposed()
+	p, list, ok := t.proposed(false)
 	if !ok {
 		return
 	}
