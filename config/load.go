@@ -163,6 +163,7 @@ func (s *stack) entries() *Config {
 	c := &Config{
 		Settings: s.decoded.withReviewers(), modeLayer: layerOf(s.settings.Get("mode")), layers: map[string]map[string]string{},
 		prompts: s.prompts, heldBy: s.heldBy(), wordedBy: map[string]string{}, ruledBy: map[string]string{}, modes: s.modesOf(),
+		unused: map[string]bool{},
 	}
 	c.finalRules, c.finalAgents = s.finalOf()
 	c.weakened = s.weakened
@@ -176,8 +177,13 @@ func (s *stack) entries() *Config {
 		c.wordedBy[e.id] = slices.MaxFunc([]string{layerOf(e.node.Get("name")), layerOf(e.node.Get("detection"))}, func(a, b string) int { return LayerRank(a) - LayerRank(b) })
 	}
 	off, kinds := s.off(), s.kinds()
-	for _, a := range all[*Agent](s.lists[FileAgents]) {
+	for _, e := range s.lists[FileAgents].entries {
+		a, ok := e.value.(*Agent)
+		if !ok {
+			continue
+		}
 		c.Agents = append(c.Agents, *a)
+		c.unused[a.ID] = !a.Enabled && c.modes[FileAgents][a.ID] == "" && layerOf(e.node.Get("enabled")) == LayerDefaults
 	}
 	for _, r := range all[*Rule](s.lists[FileRules]) {
 		if r.Enabled && !off[r.Agent] {

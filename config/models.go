@@ -152,10 +152,11 @@ func (c *Config) ModelsOf(a *Agent, named []string) []string {
 	return ordered
 }
 
-// Absent reports whether an agent needs a language model and the server has none. Reports don't
-// mention such an agent, unless a policy requires it: then it can't finish.
+// Absent reports whether an agent needs a language model and the server has none, or whether only the
+// defaults switch an agent off. Reports don't mention such an agent, unless a policy requires it: then
+// it can't finish.
 func (c *Config) Absent(a *Agent) bool {
-	return a.Kind == KindLLM && len(c.Settings.ModelEndpoints) == 0
+	return a.Kind == KindLLM && len(c.Settings.ModelEndpoints) == 0 || c.unused[a.ID]
 }
 
 // Runnable returns the ids of the agents that can run, sorted: those that are enabled and not absent.

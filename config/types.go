@@ -63,6 +63,7 @@ type Config struct {
 	wordedBy  map[string]string            // by rule: the highest layer that wrote its name or detection
 	ruledBy   map[string]string            // by service mapping: the layer that wrote its rules
 	modes     map[string]map[string]string // by file and id: the layer that set the mode of a rule or agent
+	unused    map[string]bool              // by agent: whether the defaults switch it off and nobody switched it on
 	// These are the layers that made rules and agents final, by id; see FinalIn.
 	finalRules, finalAgents map[string]string
 	weakened                []pipeline.ConfigProblem // see Weakened
@@ -486,7 +487,7 @@ const (
 
 // CommentSettings are the settings of the comment.
 type CommentSettings struct {
-	When     string                `json:"when"`     // CommentAlways (default), CommentFindings or CommentNever
+	When     string                `json:"when"`     // CommentAlways, CommentFindings (default) or CommentNever
 	Sections pipeline.List[string] `json:"sections"` // that the comment has beside the check: SectionCoverage, SectionGaps, SectionReport
 }
 

@@ -120,7 +120,8 @@ func (c *Child) Idle() {
 	c.t.Fatalf("the server is not idle after %s:\n%s", Patience, text)
 }
 
-// Answers waits until the head has its check and its comment and no more work is under way.
+// Answers waits until the head has its check, and its comment unless it passes, and no more work is
+// under way.
 // It fails if the pull request has a fault.
 func (c *Child) Answers(gh *ghtest.Server, pr *ghtest.PullRequest) {
 	c.t.Helper()
@@ -128,7 +129,10 @@ func (c *Child) Answers(gh *ghtest.Server, pr *ghtest.PullRequest) {
 	defer cancel()
 	err := gh.WaitFor(ctx, func() bool {
 		runs := pr.CheckRuns()
-		return len(runs) > 0 && runs[len(runs)-1].Completed() && len(pr.AppComments()) > 0
+		if len(runs) == 0 || !runs[len(runs)-1].Completed() {
+			return false
+		}
+		return runs[len(runs)-1].Conclusion == "success" || len(pr.AppComments()) > 0
 	})
 	if err == nil {
 		err = gh.Webhook.Settle(ctx)

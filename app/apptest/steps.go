@@ -161,10 +161,15 @@ func (w *World) Held(route, param, number string) (came <-chan bool, letGo func(
 	return c, func() { close(free) }
 }
 
-// WantsNot fails if the comment contains the text.
+// WantsNot fails if the comment contains the text. Without a comment, the check must not contain it.
 func (w *World) WantsNot(pr *ghtest.PullRequest, text string) {
 	w.Helper()
-	if body := w.Comment(pr).Body; strings.Contains(body, text) {
+	c := w.Check(pr)
+	body := c.Title + "\n" + c.Summary + "\n" + c.Text
+	if c.Conclusion != "success" || len(pr.AppComments()) > 0 {
+		body = w.Comment(pr).Body
+	}
+	if strings.Contains(body, text) {
 		w.Errorf("the comment has %q:\n%s", text, body)
 	}
 }

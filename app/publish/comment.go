@@ -52,8 +52,14 @@ func (c *Comments) Publish(ctx context.Context, p *Publication) error {
 	if err != nil {
 		return fmt.Errorf("look for the comment: %w", err)
 	}
-	if have == nil && settings.Comment.When == config.CommentFindings && quiet(r.Review.Report) && len(state.Notices) == 0 {
-		return nil
+	if have == nil && settings.Comment.When == config.CommentFindings && quiet(&r.Review.Report) && len(state.Notices) == 0 {
+		if talk == nil || r.Review.Report.Iteration > 1 {
+			return nil
+		}
+		// The store may be new. A comment that it does not know must not go on saying what was wrong.
+		if have, err = c.findComment(ctx, p.Lease, state.Target, nil, talk); err != nil || have == nil {
+			return err
+		}
 	}
 	acts, notices, err := c.acts(ctx, p)
 	if err != nil {
@@ -147,10 +153,11 @@ func (c *Comments) checkURL(ctx context.Context, t ports.Target, headSHA string)
 	return fmt.Sprintf("%s/%s/%s/runs/%d", c.WebURL, t.Owner, t.Name, w.RemoteID)
 }
 
-// quiet reports whether the report has nothing that the comment would show.
-func quiet(r pipeline.Report) bool {
-	return r.Decision == pipeline.DecisionPass && r.Counts.Total() == 0 && len(r.Changes.Resolved) == 0 && len(r.Incomplete) == 0 &&
-		len(r.ProposedConfig.Files) == 0 && len(r.ReviewReports) == 0
+// quiet reports whether the check alone can show the report, because nobody has to act on it and
+// nobody waits for its answer.
+func quiet(r *pipeline.Report) bool {
+	return r.Decision == pipeline.DecisionPass && r.ByHand == nil && r.Counts.Total() == 0 && len(r.Changes.Resolved) == 0 && len(r.Incomplete) == 0 &&
+		len(r.ProposedConfig.Files) == 0 && len(r.ReviewReports) == 0 && r.Session == nil
 }
 
 // findComment looks on GitHub for a comment of ours that the store does not know: an intent

@@ -164,10 +164,15 @@ func (r *report) sharedHeads() safe {
 	return say("shared", shown)
 }
 
+// countsTable counts the findings by agent, with a column for each severity that occurs.
 func (r *report) countsTable() safe {
 	rows := r.table()
-	if len(rows) == 0 {
-		return ""
+	if len(rows) < 2 {
+		return "" // the headline says the same
+	}
+	var all pipeline.Counts
+	for _, row := range rows {
+		all = sum(all, row.Counts)
 	}
 	room := r.room(roomTable)
 	for i, row := range rows {
@@ -181,7 +186,10 @@ func (r *report) countsTable() safe {
 			break
 		}
 	}
-	return say("md table", struct{ Rows []agentCounts }{rows})
+	return say("md table", struct {
+		Rows []agentCounts
+		All  pipeline.Counts
+	}{rows, all})
 }
 
 func sum(a, b pipeline.Counts) pipeline.Counts {

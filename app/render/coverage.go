@@ -36,18 +36,29 @@ type coverageWords struct {
 
 func (s sections) coverageWords() coverageWords { return coverageWords{s.r, s.p} }
 
-// coverage lists the agents that ran, with their files and reasons; the agents that
+// coverage lists the agents that ran, with their files and reasons; the names of those that
 // did not run; the files that were read in part or not at all; the files' domains; and
 // the condition that decided.
 func (s sections) coverage() items {
 	cw := s.coverageWords()
-	list := listOf(cw.agents()).then(cw.skipped("")).then(listOf(cw.exceptions())).then(s.incomplete(false)).then(cw.domains())
+	list := listOf(cw.agents()).then(listOf(cw.unneeded())).then(listOf(cw.exceptions())).then(s.incomplete(false)).then(cw.domains())
 	for _, one := range []safe{cw.unclassified(), cw.change(), s.decidedBy()} {
 		if one != "" {
 			list = list.then(listOf([]safe{one}))
 		}
 	}
 	return list
+}
+
+// unneeded names the agents that did not run, in one line. /review explain and the report say why each
+// did not.
+func (cw coverageWords) unneeded() []safe {
+	skipped := cw.r.Manifest.Skipped
+	if len(skipped) == 0 {
+		return nil
+	}
+	const most = 50
+	return []safe{say("agents unneeded", first(skipped, most, func(a pipeline.SkippedAgent) safe { return cw.p.text(a.Agent, maxName) }))}
 }
 
 // agents lists the agents of the manifest, with a line for each model, and then the

@@ -244,7 +244,7 @@ func (fs *findings) evidence(f *pipeline.Finding, fix []fixLine) []safe {
 	const maxEvidence = 4
 	var list []string
 	for _, e := range f.Evidence {
-		if e = strings.TrimSpace(e); e != "" && e != f.Title && e != f.Message && !shows(fix, e) {
+		if e = strings.Trim(strings.TrimSpace(e), "`"); e != "" && e != f.Title && e != f.Message && !shows(fix, e) {
 			list = append(list, e)
 		}
 	}

@@ -184,7 +184,7 @@ func TestSlowReviewers(t *testing.T) {
 	other := w.Another("Pepper", ghtest.Files{"store/Pepper.go": "package store\n"})
 	w.Until("the other pull request is reviewed", func() bool {
 		runs := other.CheckRuns()
-		return len(runs) > 0 && runs[len(runs)-1].Completed() && len(other.AppComments()) == 1
+		return len(runs) > 0 && runs[len(runs)-1].Completed()
 	})
 	s := w.settled(pr)
 	if silent.held.Load() != 1 || endless.held.Load() != 1 {

@@ -58,13 +58,13 @@ func TestEvaluated(t *testing.T) {
 	}
 }
 
-// A rule in evaluation leaves the check green, asks for nothing, and has one line in the comment.
-func TestCommentOnWhatIsInEvaluation(t *testing.T) {
+// A rule in evaluation leaves the check green, asks for nothing, and is listed in the check.
+func TestCheckOnWhatIsInEvaluation(t *testing.T) {
 	t.Parallel()
 	w := apptest.StartWith(t, ghtest.Options{WebhookSecret: apptest.Secret}, func(w *apptest.World) { w.Server = server(tried) })
 	pr := w.Open(ghtest.Files{"store/calm.go": calm})
 	w.Idle()
-	w.Wants(pr, "success", "No findings", "<details><summary><b>In evaluation</b>: 1 finding</summary>",
+	w.Wants(pr, "success", "No findings", "### In evaluation", "no-calm",
 		"It does not count towards the decision. If it did, the change would have failed by `critical > 0`.")
 	if c := w.Check(pr); len(c.Annotations) > 0 {
 		t.Errorf("annotations: %+v", c.Annotations)

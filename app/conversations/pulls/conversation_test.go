@@ -39,7 +39,28 @@ func TestCleanPasses(t *testing.T) {
 	w := start(t)
 	pr := w.Open(ghtest.Files{"store/client.go": apptest.Secure, "store/client_test.go": "package store\n"})
 	w.Idle()
-	w.Wants(pr, "success", render.Marker)
+	w.Wants(pr, "success", "No findings")
+	if n := len(pr.AppComments()); n != 0 {
+		t.Errorf("%d comments on a clean pull request, want none", n)
+	}
+}
+
+// A clean pull request gets a comment if a command needs an answer, or if the settings ask for it.
+func TestCommentOnACleanPullRequest(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	pr := w.Open(apptest.Clean())
+	w.Idle()
+	w.Says(pr, "/review status")
+	if body := w.Comment(pr).Body; !strings.Contains(body, render.Marker) {
+		t.Errorf("the comment is\n%s", body)
+	}
+	w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"comment": {"when": "always"}}`}, "comment always")
+	other := w.Another("other", ghtest.Files{"docs/a.md": "# A\n"})
+	w.Idle()
+	if body := w.Comment(other).Body; !strings.Contains(body, "No findings") {
+		t.Errorf("the comment is\n%s", body)
+	}
 }
 
 func TestPushThatFixes(t *testing.T) {
@@ -213,8 +234,10 @@ func TestNewerHeadDuringReview(t *testing.T) {
 	if c := w.Check(pr); c.Conclusion != "success" && c.Conclusion != "neutral" {
 		t.Errorf("the new head's check is %s (%s)", c.Conclusion, c.Title)
 	}
-	if body := w.Comment(pr).Body; strings.Contains(body, old[:7]) {
-		t.Errorf("the comment is about the superseded head:\n%s", body)
+	for _, c := range pr.AppComments() {
+		if strings.Contains(c.Body, old[:7]) {
+			t.Errorf("a comment is about the superseded head:\n%s", c.Body)
+		}
 	}
 }
 
