@@ -221,6 +221,7 @@ type github struct {
 	refuses  map[string]ports.HostKind // calls, and how
 	loses    string                    // a call that takes effect, but whose answer does not arrive
 	updates  []ports.CheckWrite
+	written  []ports.CheckWrite // all, created and updated
 }
 
 // trouble is how a call fails, nil if it does not.
@@ -260,6 +261,7 @@ func (g *github) Pull(context.Context, ports.Target) (ports.PullState, error) {
 
 func (g *github) CreateCheck(_ context.Context, _ ports.Target, w ports.CheckWrite) (int64, error) {
 	id := int64(len(g.checks) + 1)
+	g.written = append(g.written, w)
 	err := g.change("create check", func() {
 		g.checks = append(g.checks, check{
 			CheckRun: ports.CheckRun{ID: id, ExternalID: w.ExternalID, Completed: w.Conclusion != "", Conclusion: w.Conclusion}, head: w.HeadSHA, title: w.Output.Title,
@@ -272,7 +274,7 @@ func (g *github) CreateCheck(_ context.Context, _ ports.Target, w ports.CheckWri
 }
 
 func (g *github) UpdateCheck(_ context.Context, _ ports.Target, id int64, w ports.CheckWrite) error {
-	g.updates = append(g.updates, w)
+	g.updates, g.written = append(g.updates, w), append(g.written, w)
 	return g.change("update check", func() {
 		c := &g.checks[id-1]
 		c.Completed, c.Conclusion, c.title = w.Conclusion != "", w.Conclusion, w.Output.Title
