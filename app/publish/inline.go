@@ -2,6 +2,7 @@ package publish
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -103,7 +104,7 @@ func (n *Inline) known(ctx context.Context, p *Publication, have []ports.InlineC
 		return &threads, nil
 	})
 	switch {
-	case ports.IsFinal(err): // nobody can tell whether they are there, so they are not written again
+	case doWithout(p, err): // nobody can tell whether they are there, so they are not written again
 		threads = new([]ports.InlineThread)
 	case err != nil || threads == nil:
 		return have, err
@@ -202,6 +203,13 @@ func intents(runID string, have []ports.InlineComment, remarks []render.InlineRe
 	return all
 }
 
+// doWithout reports whether a review can do without comments on lines after an error: it
+// lasts, or it came again. The check must not wait for them.
+func doWithout(p *Publication, err error) bool {
+	var host *ports.HostError
+	return ports.IsFinal(err) || errors.As(err, &host) && host.Kind == ports.HostTransient && p.State.Attempts > 0
+}
+
 // create writes the remarks, and returns their state. If GitHub refuses them, for instance
 // because the head has moved, it does not try again.
 func (n *Inline) create(ctx context.Context, p *Publication, remarks []render.InlineRemark) (ports.InlineState, error) {
@@ -212,7 +220,7 @@ func (n *Inline) create(ctx context.Context, p *Publication, remarks []render.In
 	// A push must not cancel the request: the comments could arrive after known has looked.
 	err := n.InlineWriter.CreateInline(context.WithoutCancel(ctx), p.State.Target, p.Review.HeadSHA, all)
 	switch {
-	case ports.IsFinal(err):
+	case doWithout(p, err):
 		n.Log.Warn().EmbedObject(p.State.Target.At(p.Review.HeadSHA)).Err(err).Msg("GitHub did not take the comments on lines; their findings have annotations")
 		return ports.InlineRefused, nil
 	case err != nil:

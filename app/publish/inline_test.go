@@ -130,6 +130,30 @@ func TestRefusedCommentsOnLines(t *testing.T) {
 	}
 }
 
+// If GitHub is in trouble for longer, the check has annotations and does not wait for comments.
+// The comment does not wait either.
+func TestLastingTroubleWithCommentsOnLines(t *testing.T) {
+	for call, annotations := range map[string]int{"2 comments on lines of aaa": 2, "list the comments on lines": 2, "edit 0 comments on lines": 0} {
+		w := newWorld(t)
+		w.github.refuses["2 comments on lines of aaa"] = ports.HostTransient
+		r := withFindings("run", "a1", "a2")
+		if err := w.publish(t, r); err == nil || len(w.github.checks) > 0 {
+			t.Fatalf("%s: %v, %d checks", call, err, len(w.github.checks))
+		}
+		clear(w.github.refuses)
+		w.github.refuses[call] = ports.HostTransient
+		state := known()
+		state.Attempts = 1
+		err := w.publisher.Publish(t.Context(), t.Context(), held, state, r)
+		if edits := annotations == 0; edits != (err != nil) {
+			t.Errorf("%s: %v", call, err)
+		}
+		if n := w.annotated(); n != annotations || len(w.github.comments) != 1 {
+			t.Errorf("%s: %d annotations, want %d, and %d comments", call, n, annotations, len(w.github.comments))
+		}
+	}
+}
+
 // Only findings that the last published review did not have get comments.
 func TestOldFindingsGetNoCommentsOnLines(t *testing.T) {
 	w := newWorld(t)

@@ -131,10 +131,8 @@ func (p *Publisher) publishParts(ctx context.Context, pub *Publication) error {
 	}
 	check := func() error { return p.Checks.Publish(ctx, pub) }
 	comment := func() error {
-		if err := p.Inline.Update(ctx, pub); err != nil {
-			return err
-		}
-		return p.publishCommentIfAllowed(ctx, pub)
+		err := p.Inline.Update(ctx, pub) // the comment does not wait until this succeeds
+		return errors.Join(p.publishCommentIfAllowed(ctx, pub), err)
 	}
 	if acts := r.Review.Report.Models != nil || have != nil && have.State != ports.WriteCompleted; acts && pub.State.Kind == ports.TargetPull {
 		if err := check(); err != nil {

@@ -228,7 +228,7 @@ func (r *report) findings(room int) (parts []safe, hidden int) {
 }
 
 func (r *report) long(i int) safe {
-	if line := r.inlineLine(i); line != "" {
+	if line := r.fs.inlineLine(i); line != "" {
 		return line
 	}
 	if i < r.fs.serious || r.check {
@@ -238,7 +238,7 @@ func (r *report) long(i int) safe {
 }
 
 func (r *report) short(i int) safe {
-	if line := r.inlineLine(i); line != "" {
+	if line := r.fs.inlineLine(i); line != "" {
 		return line
 	}
 	if i < r.fs.serious || r.check {

@@ -166,21 +166,21 @@ func (fs *findings) inlineURL(f *pipeline.Finding) (url string, ok bool) {
 
 // inlineLine returns the line for the i-th group if its finding has a comment on its lines.
 // Its title links to that comment, or to the lines.
-func (r *report) inlineLine(i int) safe {
-	f := r.fs.groups[i][0]
-	url, ok := r.fs.inlineURL(f)
+func (fs *findings) inlineLine(i int) safe {
+	f := fs.groups[i][0]
+	url, ok := fs.inlineURL(f)
 	if !ok {
 		return ""
 	}
 	if url == "" {
-		url = r.k.file(f.Path, f.StartLine, f.EndLine)
+		url = fs.k.file(f.Path, f.StartLine, f.EndLine)
 	}
-	out := r.fs.brief(i)
-	out.Title = r.p.link(out.Title, url)
+	out := fs.brief(i)
+	out.Title = fs.p.link(out.Title, url)
 	return say("md inline line", struct {
 		finding
 		Item bool
-	}{out, i >= r.fs.serious})
+	}{out, i >= fs.serious})
 }
 
 // shown returns the first and the last line between start and end that the diff has, within
