@@ -199,6 +199,7 @@ func TestSchemaEnums(t *testing.T) {
 		{"review-settings.json#/properties/mode", enum(ModeEnforce, ModeAdvisory, ModeOff)},
 		{"review-settings.json#/properties/drafts", enum(DraftsReview, DraftsSkip)},
 		{"review-settings.json#/$defs/comment/properties/when", enum(CommentAlways, CommentFindings, CommentNever)},
+		{"review-settings.json#/$defs/comment/properties/inline", enum(InlineNone, InlineBlocking, InlineAll)},
 		{"review-settings.json#/$defs/comment/properties/sections/items", enum(SectionCoverage, SectionGaps, SectionReport)},
 		{"review-settings.json#/$defs/synthesis/properties/inline_ignore", enum(IgnoreNotCritical, IgnoreAll, IgnoreBaseOnly, IgnoreNone)},
 		{"review-settings.json#/$defs/commands/properties/self_judgement", enum(SelfJudgementMaintainers, SelfJudgementNever)},

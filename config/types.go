@@ -489,6 +489,7 @@ const (
 type CommentSettings struct {
 	When     string                `json:"when"`     // CommentAlways, CommentFindings (default) or CommentNever
 	Sections pipeline.List[string] `json:"sections"` // that the comment has beside the check: SectionCoverage, SectionGaps, SectionReport
+	Inline   string                `json:"inline"`   // InlineNone (default), InlineBlocking or InlineAll
 }
 
 // Sections that the check has, and the comment only if the settings say so.
@@ -503,6 +504,13 @@ const (
 	CommentAlways   = "always"
 	CommentFindings = "findings"
 	CommentNever    = "never"
+)
+
+// These new findings on lines of the diff get a comment on their lines.
+const (
+	InlineNone     = "none"
+	InlineBlocking = "blocking" // critical and major ones, and those that wait for a person
+	InlineAll      = "all"
 )
 
 // CheckSettings are the settings of the check run.

@@ -18,6 +18,7 @@ const (
 	RouteReact       = "POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions"
 	RoutePatchCheck  = "PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}"
 	RouteReview      = "POST /repos/{owner}/{repo}/pulls/{pull_number}/reviews"
+	RouteGraphQL     = "POST /graphql"
 	RouteDismiss     = "PUT /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/dismissals"
 	RouteRequests    = "POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers"
 	RouteAddLabel    = "POST /repos/{owner}/{repo}/issues/{issue_number}/labels"

@@ -21,6 +21,9 @@ var optional = []struct {
 	{permission{"issues", "write", "for deferred issues"}, func(c *config.Config) bool {
 		return c.Settings.Issues.TechDebt || c.Settings.Issues.Gaps || c.Settings.Issues.Probation
 	}},
+	{permission{"contents", "write", "to resolve the threads of comments on lines"}, func(*config.Config) bool {
+		return false // the comments say what became of their findings without it, too
+	}},
 	{permission{"members", "read", "for teams in the settings"}, namesTeams},
 	{permission{"security_events", "read", "for code-scanning alerts"}, takesAlerts},
 }

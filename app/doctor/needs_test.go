@@ -55,6 +55,7 @@ func TestCompare(t *testing.T) {
 		"approvers":      {approvers, all, lists{Missing: []string{"members: read (for teams in the settings)"}}},
 		"logins":         {logins, all, lists{}},
 		"alerts":         {alerts, all, lists{Missing: []string{"security_events: read (for code-scanning alerts)"}}},
+		"helps":          {none, map[string]string{"checks": "write", "contents": "write"}, lists{More: []string{"contents: write (to resolve the threads of comments on lines)"}}},
 		"never needed":   {none, map[string]string{"checks": "write", "contents": "read", "security_events": "write", "secrets": "read"}, lists{Useless: []string{"secrets: read", "security_events: write"}}},
 	} {
 		var got lists

@@ -16,6 +16,7 @@ import (
 // api is what all roles of the client share.
 type api struct {
 	appID           int64
+	v4              string // the address of GraphQL
 	timeout         time.Duration
 	callsPerReview  int
 	organisationAge time.Duration

@@ -51,6 +51,7 @@ func newClient(a *api) *Client {
 			ConfigReader:       configReader{a},
 			CheckWriter:        checkWriter{a},
 			CommentWriter:      commentWriter{a},
+			InlineWriter:       inlineWriter{a},
 			IssueWriter:        issueWriter{a},
 			LabelWriter:        labelWriter{a},
 			ReviewWriter:       reviewWriter{a},
@@ -97,6 +98,7 @@ func New(c Config) (*Client, error) {
 	}
 	return newClient(&api{
 		appID:           c.AppID,
+		v4:              c.V4URL,
 		timeout:         c.Timeout,
 		callsPerReview:  c.CallsPerReview,
 		organisationAge: c.OrganisationAge,

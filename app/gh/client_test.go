@@ -54,7 +54,7 @@ func (w *world) newClient(change func(*Config)) *Client {
 	w.Helper()
 	transport := &http.Transport{}
 	w.Cleanup(transport.CloseIdleConnections)
-	c := Config{AppID: w.hub.AppID(), PrivateKey: w.hub.AppPrivateKeyPEM(), V3URL: w.hub.URL + "/api/v3/", Transport: transport}
+	c := Config{AppID: w.hub.AppID(), PrivateKey: w.hub.AppPrivateKeyPEM(), V3URL: w.hub.URL + "/api/v3/", V4URL: w.hub.URL + "/api/graphql", Transport: transport}
 	if change != nil {
 		change(&c)
 	}

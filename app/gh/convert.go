@@ -59,6 +59,7 @@ func repository(r *github.Repository) pipeline.Repository {
 func conversation(p *github.PullRequest) ports.Conversation {
 	return ports.Conversation{
 		Comments: p.GetComments(),
+		OnLines:  p.GetReviewComments(),
 		Locked:   p.GetLocked(),
 		Archived: p.GetBase().GetRepo().GetArchived(),
 	}

@@ -166,7 +166,7 @@ func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 // resetWait reads how long to wait because the primary limit is used up. It returns
 // 0 if calls are left or if the answer doesn't say.
 func resetWait(h http.Header, now time.Time) time.Duration {
-	if h.Get("X-RateLimit-Remaining") != "0" {
+	if h.Get("X-RateLimit-Remaining") != "0" || !isCore(h) {
 		return 0
 	}
 	s, err := strconv.ParseInt(h.Get("X-RateLimit-Reset"), 10, 64)
@@ -178,6 +178,13 @@ func resetWait(h http.Header, now time.Time) time.Duration {
 		return 0 // the window is over
 	}
 	return bounded(wait, maxWindow)
+}
+
+// isCore reports whether an answer's rate limit is the one of almost all calls. GraphQL and
+// search have limits of their own.
+func isCore(h http.Header) bool {
+	resource := h.Get("X-RateLimit-Resource")
+	return resource == "" || resource == "core"
 }
 
 // answered returns when GitHub answered, by GitHub's clock if the answer has a

@@ -140,12 +140,11 @@ func (w *wire) watch(ctx context.Context, c *call, info CallInfo, sent time.Time
 	if t, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 		info.Date = t
 	}
-	if n, err := strconv.Atoi(resp.Header.Get("X-RateLimit-Remaining")); err == nil && n >= 0 {
+	core := isCore(resp.Header)
+	if n, err := strconv.Atoi(resp.Header.Get("X-RateLimit-Remaining")); err == nil && n >= 0 && core {
 		info.RateRemaining = n
 	}
-	// GraphQL and search have separate limits.
-	resource := resp.Header.Get("X-RateLimit-Resource")
-	if n, err := strconv.Atoi(resp.Header.Get("X-RateLimit-Limit")); err == nil && n >= 0 && (resource == "" || resource == "core") {
+	if n, err := strconv.Atoi(resp.Header.Get("X-RateLimit-Limit")); err == nil && n >= 0 && core {
 		info.RateLimit = n
 	}
 	if s, err := strconv.ParseInt(resp.Header.Get("X-RateLimit-Reset"), 10, 64); err == nil && s >= 0 {

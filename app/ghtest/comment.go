@@ -15,6 +15,10 @@ type Comment struct {
 	Reactions []Reaction
 	// Edits counts how often the body was written again.
 	Edits int
+	// Path and the lines are those of a comment on lines. StartLine is 0 if it is on one line.
+	Path            string
+	StartLine, Line int
+	Resolved        bool // the thread that a comment on lines began
 }
 
 // Reaction is an emoji that somebody put under a comment.

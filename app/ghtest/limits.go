@@ -178,6 +178,11 @@ func (l *limiter) charge(rt *route, c caller, resp *Response) {
 	l.s.mu.Lock()
 	defer l.s.mu.Unlock()
 	r := l.rateOf(c)
+	if rt.graphql { // its limit of 5,000 points an hour is not counted here
+		setRate(resp.Header, 5000, 1, r.reset)
+		resp.Header.Set("X-RateLimit-Resource", "graphql")
+		return
+	}
 	free := resp.Status == http.StatusNotModified || rt.free
 	if !free && (r.limit == 0 || r.used < r.limit) {
 		r.used++

@@ -210,7 +210,7 @@ func (v *renderer) pullFull(p *PullRequest) (object, error) {
 	}
 	return v.pull(p).with(object{
 		"merged": !p.mergedAt.IsZero(), "merged_by": v.account(p.mergedBy), "mergeable": nil, "rebaseable": nil, "mergeable_state": "unknown",
-		"comments": len(p.commentsOn()), "review_comments": 0, "maintainer_can_modify": false, "commits": len(commits),
+		"comments": len(p.commentsOn()), "review_comments": len(p.lineComments()), "maintainer_can_modify": false, "commits": len(commits),
 		"additions": d.Additions, "deletions": d.Deletions, "changed_files": len(d.Files),
 	}), nil
 }

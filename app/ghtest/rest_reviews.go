@@ -1,18 +1,23 @@
 package ghtest
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
-// GitHub's fields of a review, without comments on lines, which the App does not use. A
-// review without an event stays pending, which nobody here needs.
+// GitHub's fields of a review. A review without an event stays pending, and positions in place
+// of lines are old: nobody here needs either.
 var (
 	createReviewSchema = fields(map[string]*schema{
 		"commit_id": text(), "body": text(), "event": word("APPROVE", "REQUEST_CHANGES", "COMMENT").req(),
+		"comments": list(fields(map[string]*schema{
+			"path": text().req(), "body": text().req(), "line": integer().req(), "side": word("LEFT", "RIGHT"), "start_line": integer(), "start_side": word("LEFT", "RIGHT"),
+		})),
 	})
 	dismissalSchema = fields(map[string]*schema{"message": text().req(), "event": word("DISMISS")})
 	requestSchema   = fields(map[string]*schema{"reviewers": list(text()), "team_reviewers": list(text())})
@@ -50,6 +55,58 @@ func listReviews(c *call) *Response {
 type reviewAsk struct {
 	Body, Event string
 	CommitID    string `json:"commit_id"`
+	Comments    []lineComment
+}
+
+// lineComment is a comment on lines of the diff.
+type lineComment struct {
+	Path, Body, Side string
+	Line             int
+	StartLine        int    `json:"start_line"`
+	StartSide        string `json:"start_side"`
+}
+
+// misplaced returns why a comment can't be on its lines of the diff, or "".
+func (on *lineComment) misplaced(d *diff, l Limits) string {
+	i := slices.IndexFunc(d.Files, func(f fileDiff) bool { return f.Path == on.Path })
+	if i < 0 {
+		return "Path could not be resolved"
+	}
+	if !d.Files[i].shown(l) {
+		return "Line could not be resolved"
+	}
+	hunks := hunksOf(d.Files[i].Patch, on.Side == "LEFT")
+	startHunks := hunksOf(d.Files[i].Patch, on.StartSide == "LEFT")
+	switch start := on.StartLine; {
+	case hunks[on.Line] == 0, start != 0 && startHunks[start] == 0:
+		return "Line could not be resolved"
+	case start != 0 && start >= on.Line:
+		return "Start line must precede the end line."
+	case start != 0 && startHunks[start] != hunks[on.Line]:
+		return "Start line must be part of the same hunk as the line."
+	}
+	return ""
+}
+
+// hunksOf returns the hunk of each line of a patch, counted from 1, by its number on one side.
+func hunksOf(patch string, left bool) map[int]int {
+	hunks, hunk, n, other, side := map[int]int{}, 0, 0, byte('-'), 2
+	if left {
+		other, side = '+', 1
+	}
+	for line := range strings.SplitSeq(patch, "\n") {
+		switch {
+		case strings.HasPrefix(line, "@@ "): // such as @@ -1,2 +1,3 @@
+			hunk++
+			at, _, _ := strings.Cut(strings.Fields(line)[side][1:], ",")
+			n, _ = strconv.Atoi(at)
+		case line == "" || line[0] == other || line[0] == '\\':
+		default:
+			hunks[n] = hunk
+			n++
+		}
+	}
+	return hunks
 }
 
 func createReview(c *call) *Response {
@@ -57,24 +114,47 @@ func createReview(c *call) *Response {
 	if err := c.into(&ask); err != nil {
 		return broken(err)
 	}
-	return c.onPull(true, func(p *PullRequest) *Response {
-		if ask.CommitID == "" {
-			ask.CommitID = p.headSHA
+	known, base, head := c.pullEnds()
+	if known == nil {
+		return notFound()
+	}
+	ask.CommitID = cmp.Or(ask.CommitID, head)
+	d := &diff{}
+	if len(ask.Comments) > 0 {
+		var err error
+		if d, err = known.repo.git.pullDiff(base, ask.CommitID); err != nil {
+			return unprocessable("Unprocessable Entity", "Commit is not part of the pull request")
 		}
+	}
+	return c.onPull(true, func(p *PullRequest) *Response {
 		bot := c.s.state.app.bot
-		if reason := c.unreviewable(p, ask, bot); reason != "" {
+		if reason := c.unreviewable(p, ask, bot, d); reason != "" {
 			return unprocessable("Unprocessable Entity", reason)
 		}
 		made := p.Reviews.add(bot, ask.CommitID, submittedAs[ask.Event], ask.Body)
 		c.s.Webhook.enqueue(queued{event: made.event("submitted", bot, nil)})
+		for _, on := range ask.Comments {
+			c.s.Webhook.enqueue(queued{event: made.comment(on).event("created", nil)})
+		}
 		c.s.notify()
 		return ok(c.s.render.reviewOfAPI(made))
 	})
 }
 
 // unreviewable returns why a review is refused, or "". The lock must be held.
-func (c *call) unreviewable(p *PullRequest, ask reviewAsk, author *account) string {
+func (c *call) unreviewable(p *PullRequest, ask reviewAsk, author *account, d *diff) string {
 	limit := c.s.limits.CommentChars
+	texts := []string{ask.Body}
+	for _, on := range ask.Comments {
+		if reason := on.misplaced(d, c.s.limits); reason != "" {
+			return reason
+		}
+		if strings.TrimSpace(on.Body) == "" {
+			return "Body can't be blank"
+		}
+		texts = append(texts, on.Body)
+	}
+	alone := ask.Event == "COMMENT" && len(ask.Comments) > 0 // such a review needs no text
 	switch {
 	case p.locked:
 		return "lock prevents review"
@@ -82,9 +162,9 @@ func (c *call) unreviewable(p *PullRequest, ask reviewAsk, author *account) stri
 		return "Can not approve your own pull request"
 	case p.author == author && ask.Event == "REQUEST_CHANGES":
 		return "Can not request changes on your own pull request"
-	case ask.Event != "APPROVE" && strings.TrimSpace(ask.Body) == "":
+	case ask.Event != "APPROVE" && !alone && strings.TrimSpace(ask.Body) == "":
 		return "Body can't be blank"
-	case over(utf8.RuneCountInString(ask.Body), limit):
+	case slices.ContainsFunc(texts, func(s string) bool { return over(utf8.RuneCountInString(s), limit) }):
 		return fmt.Sprintf("Body is too long (maximum is %d characters)", limit)
 	case !slices.Contains(p.heads, ask.CommitID):
 		return "Commit is not part of the pull request"

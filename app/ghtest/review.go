@@ -36,8 +36,6 @@ type Reviews struct {
 type reviewComment struct {
 	comment
 	review   *review
-	path     string
-	line     int
 	commitID string
 }
 
@@ -80,15 +78,7 @@ func (rv *Reviews) Edit(id int64, body string) {
 func (rv *Reviews) Comment(login, path string, line int, body string) (view Comment) {
 	rv.pull.s.happens(func() []event {
 		r := rv.add(rv.pull.s.state.account(login, "User"), rv.pull.headSHA, "commented", "")
-		now := rv.pull.s.now()
-		c := &reviewComment{
-			comment: comment{
-				Comment: Comment{ID: rv.pull.s.state.nextID(), Author: r.author.login, Body: body, CreatedAt: now, UpdatedAt: now},
-				pull:    rv.pull, author: r.author,
-			},
-			review: r, path: path, line: line, commitID: rv.pull.headSHA,
-		}
-		rv.pull.repo.reviewComments = append(rv.pull.repo.reviewComments, c)
+		c := r.comment(lineComment{Path: path, Line: line, Body: body})
 		view = c.view()
 		return []event{r.event("submitted", r.author, nil), c.event("created", nil)}
 	})
@@ -107,17 +97,32 @@ func (rv *Reviews) EditComment(id int64, body string) {
 	})
 }
 
+// DeleteComment deletes a comment on a line as its author.
+func (rv *Reviews) DeleteComment(id int64) {
+	rv.pull.s.happens(func() []event {
+		c := rv.pull.repo.reviewComment(id)
+		if c == nil {
+			return impossible("delete review comment %d: it does not exist", id)
+		}
+		rv.pull.repo.reviewComments = slices.DeleteFunc(rv.pull.repo.reviewComments, func(other *reviewComment) bool { return other == c })
+		return []event{c.event("deleted", nil)}
+	})
+}
+
 // Comments lists the comments on lines of the change, oldest first.
 func (rv *Reviews) Comments() []Comment {
 	rv.pull.s.mu.Lock()
 	defer rv.pull.s.mu.Unlock()
 	var views []Comment
-	for _, c := range rv.pull.repo.reviewComments {
-		if c.pull == rv.pull {
-			views = append(views, c.view())
-		}
+	for _, c := range rv.pull.lineComments() {
+		views = append(views, c.view())
 	}
 	return views
+}
+
+// AppComments lists the App's own comments on lines of the change, oldest first.
+func (rv *Reviews) AppComments() []Comment {
+	return slices.DeleteFunc(rv.Comments(), func(c Comment) bool { return c.Author != rv.pull.s.AppLogin() })
 }
 
 // All lists the reviews of the pull request, oldest first.
@@ -186,6 +191,33 @@ func (rv *Reviews) add(author *account, commit, state, body string) *review {
 	return r
 }
 
+// comment adds a comment on lines to the review. The lock must be held.
+func (r *review) comment(on lineComment) *reviewComment {
+	now := r.pull.s.now()
+	c := &reviewComment{
+		comment: comment{
+			Comment: Comment{
+				ID: r.pull.s.state.nextID(), Author: r.author.login, Body: on.Body, CreatedAt: now, UpdatedAt: now,
+				Path: on.Path, StartLine: on.StartLine, Line: on.Line,
+			},
+			pull: r.pull, author: r.author,
+		},
+		review: r, commitID: r.CommitID,
+	}
+	r.pull.repo.reviewComments = append(r.pull.repo.reviewComments, c)
+	return c
+}
+
+// lineComments lists the comments on lines of the change, oldest first. The lock must be held.
+func (p *PullRequest) lineComments() (on []*reviewComment) {
+	for _, c := range p.repo.reviewComments {
+		if c.pull == p {
+			on = append(on, c)
+		}
+	}
+	return on
+}
+
 // reviewComment returns the comment with this id, or nil. The lock must be held.
 func (r *Repo) reviewComment(id int64) *reviewComment {
 	return found(r.reviewComments, func(c *reviewComment) bool { return c.ID == id })
@@ -216,14 +248,18 @@ func (v *renderer) review(r *review) object {
 func (v *renderer) reviewComment(c *reviewComment) object {
 	url := v.api("/repos/%s/pulls/comments/%d", c.pull.repo.fullName(), c.ID)
 	pull, page := v.api("/repos/%s/pulls/%d", c.pull.repo.fullName(), c.pull.Number), v.web("/%s/pull/%d#discussion_r%d", c.pull.repo.fullName(), c.pull.Number, c.ID)
-	return object{
+	o := object{
 		"id": c.ID, "node_id": nodeID("PRRC", c.ID), "url": url, "html_url": page, "pull_request_url": pull, "pull_request_review_id": c.review.ID,
-		"diff_hunk": "@@ -0,0 +1 @@", "path": c.path, "position": c.line, "original_position": c.line, "commit_id": c.commitID, "original_commit_id": c.commitID,
+		"diff_hunk": "@@ -0,0 +1 @@", "path": c.Path, "position": c.Line, "original_position": c.Line, "commit_id": c.commitID, "original_commit_id": c.commitID,
 		"user": v.account(c.author), "body": c.Body, "created_at": stamp(c.CreatedAt), "updated_at": stamp(c.UpdatedAt),
 		"author_association": c.pull.repo.association(c.author), "reactions": c.tally(url),
-		"start_line": nil, "original_start_line": nil, "start_side": nil, "line": c.line, "original_line": c.line, "side": "RIGHT", "subject_type": "line",
+		"start_line": nil, "original_start_line": nil, "start_side": nil, "line": c.Line, "original_line": c.Line, "side": "RIGHT", "subject_type": "line",
 		"_links": object{"self": object{"href": url}, "html": object{"href": page}, "pull_request": object{"href": pull}},
 	}
+	if c.StartLine > 0 {
+		o["start_line"], o["original_start_line"], o["start_side"] = c.StartLine, c.StartLine, "RIGHT"
+	}
+	return o
 }
 
 func createReviewReaction(c *call) *Response {

@@ -17,6 +17,7 @@ type route struct {
 	body    *schema // of a request with a body
 	free    bool    // costs nothing of the rate limit
 	creates bool    // counts as creating content
+	graphql bool    // has a rate limit of its own
 	serve   func(*call) *Response
 }
 
@@ -138,7 +139,7 @@ func Routes() []string {
 // without /api/v3.
 func match(method, escaped string) (*route, map[string]string) {
 	segments := strings.Split(strings.Trim(escaped, "/"), "/")
-	for _, rt := range slices.Concat(gitRoutes, routes) {
+	for _, rt := range slices.Concat(gitRoutes, graphqlRoutes, routes) {
 		if rt.method != method {
 			continue
 		}
@@ -182,7 +183,7 @@ func (rt *route) match(segments []string) (map[string]string, bool) {
 // isRoute reports whether the stand-in has a route, given as "METHOD template", of the API or
 // of git.
 func isRoute(name string) bool {
-	return slices.ContainsFunc(slices.Concat(gitRoutes, routes), func(rt *route) bool { return sameRoute(rt.name(), name) })
+	return slices.ContainsFunc(slices.Concat(gitRoutes, graphqlRoutes, routes), func(rt *route) bool { return sameRoute(rt.name(), name) })
 }
 
 // sameRoute compares route names, whatever the names of their parameters.
@@ -206,6 +207,9 @@ func trimBase(r *http.Request) (path, prefix string) {
 	path = r.URL.EscapedPath()
 	if rest, ok := strings.CutPrefix(path, enterprise+"/"); ok {
 		return "/" + rest, enterprise
+	}
+	if path == "/api/graphql" {
+		return "/graphql", "/api"
 	}
 	return path, ""
 }

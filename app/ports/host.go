@@ -12,6 +12,7 @@ type Host struct {
 	ConfigReader
 	CheckWriter
 	CommentWriter
+	InlineWriter
 	IssueWriter
 	LabelWriter
 	ReviewWriter

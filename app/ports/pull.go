@@ -17,6 +17,7 @@ type LinkedIssue struct {
 // Conversation says whether comments can be written on a pull request, and how many it has.
 type Conversation struct {
 	Comments int // number of issue comments, including ours
+	OnLines  int // number of comments on lines, including ours
 	Locked   bool
 	Archived bool
 }

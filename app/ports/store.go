@@ -23,6 +23,7 @@ type Store struct {
 	Learning
 	Probations
 	Writes
+	LineComments
 	Commands
 	Layers
 	ConfigUse

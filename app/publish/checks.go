@@ -391,7 +391,7 @@ func (k *Checks) Publish(ctx context.Context, p *Publication) error {
 			return nil
 		}
 		view := View(k.WebURL, state.Target, r, p.Config, nil, shared)
-		view.Details = k.DetailsURL(ctx, state.Target)
+		view.Details, view.Inline = k.DetailsURL(ctx, state.Target), urls(k.WebURL, state.Target, p.inline)
 		w := ports.CheckWrite{
 			Name: p.Config.Settings.Check.Name, HeadSHA: r.HeadSHA, DetailsURL: view.Details,
 			Conclusion: render.Conclusion(view), Output: render.Check(view),

@@ -28,6 +28,7 @@ type Comments struct {
 	History       ports.History
 	Targets       ports.Targets
 	Backtests     ports.Backtests
+	Inline        ports.LineComments
 	CommentWriter ports.CommentWriter
 	Leases        lease.Keeper
 	Log           zerolog.Logger
@@ -75,6 +76,11 @@ func (c *Comments) Publish(ctx context.Context, p *Publication) error {
 		view.Backtest = &stored.Result
 	}
 	view.Details = c.checkURL(ctx, state.Target, r.HeadSHA)
+	onLines, err := c.Inline.InlineComments(ctx, p.Lease.Key)
+	if err != nil {
+		return fmt.Errorf("look for the comments on lines: %w", err)
+	}
+	view.Inline = urls(c.WebURL, state.Target, onLines)
 	return c.writeComment(ctx, p.Lease, state.Target, have, render.Comment(view), talk)
 }
 

@@ -1,6 +1,15 @@
 // Package publish writes the answer to a pull request: the check run of its head, the one
-// comment, and what the settings ask for in addition (a review, requests for reviews,
-// labels).
+// comment, and what the settings ask for in addition (comments on lines, a review, requests
+// for reviews, labels).
+//
+// # Comments on lines
+//
+// They are written before the check, because a finding that has one gets no annotation. All
+// comments of a run go into one review on GitHub. Their intents are stored first, under the
+// fingerprints of the findings. After a crash they are looked for by these fingerprints, which
+// are in the markers, among the threads that GitHub says our App began. One later call edits
+// the comments whose findings were fixed, dismissed, or are back. The same call learns the ids
+// of what was added.
 //
 // # Actions without a person
 //

@@ -23,6 +23,7 @@ import (
 type Publisher struct {
 	Checks     *Checks
 	Comments   *Comments
+	Inline     *Inline
 	Verdicts   *Verdicts
 	Requests   *Requests
 	Labels     *Labels
@@ -43,6 +44,8 @@ type Publication struct {
 	Review *ports.StoredReview
 	Config *config.Config   // in force for the review
 	Pull   *ports.PullState // as it was read last: the zero value for a merge group, nil if not read
+
+	inline []ports.InlineComment // after Inline.Write
 }
 
 // mode returns the mode in which the review was done.
@@ -114,17 +117,23 @@ func (p *Publisher) Publish(ctx, current context.Context, lease ports.Lease, sta
 	return nil
 }
 
-// publishParts writes the check, then takes the automatic actions, then writes the comment,
-// which reports them. If there is nothing to act on, it writes check and comment in
-// parallel.
+// publishParts writes the comments on lines, then the check, then takes the automatic
+// actions, then writes the comment, which reports them. If there is nothing to act on, it
+// writes check and comment in parallel.
 func (p *Publisher) publishParts(ctx context.Context, pub *Publication) error {
 	r := pub.Review
 	have, err := p.Verdicts.NewestReview(ctx, pub.Lease.Key)
 	if err != nil {
 		return err
 	}
+	if err := p.Inline.Write(ctx, pub); err != nil {
+		return err
+	}
 	check := func() error { return p.Checks.Publish(ctx, pub) }
-	comment := func() error { return p.publishCommentIfAllowed(ctx, pub) }
+	comment := func() error {
+		err := p.Inline.Update(ctx, pub) // the comment does not wait until this succeeds
+		return errors.Join(p.publishCommentIfAllowed(ctx, pub), err)
+	}
 	if acts := r.Review.Report.Models != nil || have != nil && have.State != ports.WriteCompleted; acts && pub.State.Kind == ports.TargetPull {
 		if err := check(); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -28,7 +29,8 @@ type store struct {
 	ports.Targets
 	ports.Reviews
 	ports.Backtests
-	writes    []ports.Write        // oldest first
+	writes    []ports.Write // oldest first
+	inline    []ports.InlineComment
 	decisions []ports.HeadDecision // on the head
 	answer    *ports.PublishedHead // the target's last
 	own       string               // the repository's settings that are known
@@ -71,6 +73,25 @@ func (s *store) Record(_ context.Context, w ports.Write) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.writes[w.ID-1] = w
+	return nil
+}
+
+func (s *store) InlineComments(context.Context, string) ([]ports.InlineComment, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.inline), nil
+}
+
+func (s *store) SaveInline(_ context.Context, _ ports.Lease, all []ports.InlineComment) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lost {
+		return ports.ErrLeaseLost
+	}
+	for _, c := range all {
+		s.inline = append(slices.DeleteFunc(s.inline, func(o ports.InlineComment) bool { return o.Fingerprint == c.Fingerprint }), c)
+	}
+	slices.SortFunc(s.inline, func(a, b ports.InlineComment) int { return strings.Compare(a.Fingerprint, b.Fingerprint) })
 	return nil
 }
 
@@ -190,6 +211,8 @@ type github struct {
 	ports.CommentWriter
 	ports.ReviewWriter
 	ports.LabelWriter
+	threads  []ports.InlineThread // begun by us
+	resolved []string             // ids of threads
 	now      ports.PullState
 	checks   []check // oldest first, as is all else
 	comments []ports.Comment
@@ -198,6 +221,7 @@ type github struct {
 	refuses  map[string]ports.HostKind // calls, and how
 	loses    string                    // a call that takes effect, but whose answer does not arrive
 	updates  []ports.CheckWrite
+	written  []ports.CheckWrite // all, created and updated
 }
 
 // trouble is how a call fails, nil if it does not.
@@ -237,6 +261,7 @@ func (g *github) Pull(context.Context, ports.Target) (ports.PullState, error) {
 
 func (g *github) CreateCheck(_ context.Context, _ ports.Target, w ports.CheckWrite) (int64, error) {
 	id := int64(len(g.checks) + 1)
+	g.written = append(g.written, w)
 	err := g.change("create check", func() {
 		g.checks = append(g.checks, check{
 			CheckRun: ports.CheckRun{ID: id, ExternalID: w.ExternalID, Completed: w.Conclusion != "", Conclusion: w.Conclusion}, head: w.HeadSHA, title: w.Output.Title,
@@ -249,7 +274,7 @@ func (g *github) CreateCheck(_ context.Context, _ ports.Target, w ports.CheckWri
 }
 
 func (g *github) UpdateCheck(_ context.Context, _ ports.Target, id int64, w ports.CheckWrite) error {
-	g.updates = append(g.updates, w)
+	g.updates, g.written = append(g.updates, w), append(g.written, w)
 	return g.change("update check", func() {
 		c := &g.checks[id-1]
 		c.Completed, c.Conclusion, c.title = w.Conclusion != "", w.Conclusion, w.Output.Title
@@ -304,6 +329,40 @@ func (g *github) CreateReview(_ context.Context, _ ports.Target, w ports.ReviewW
 		return 0, err
 	}
 	return id, nil
+}
+
+func (g *github) CreateInline(_ context.Context, _ ports.Target, head string, all []ports.InlineWrite) error {
+	return g.change(fmt.Sprintf("%d comments on lines of %s", len(all), head), func() {
+		for _, w := range all {
+			id := len(g.threads) + 1
+			g.threads = append(g.threads, ports.InlineThread{ThreadID: fmt.Sprint("T", id), NodeID: fmt.Sprint("C", id), RemoteID: int64(id), Body: w.Body})
+		}
+	})
+}
+
+func (g *github) EditInline(_ context.Context, _ ports.Target, edits []ports.InlineEdit, list bool) (out ports.InlineEdited, err error) {
+	call := fmt.Sprintf("edit %d comments on lines", len(edits))
+	err = g.change(call, func() {
+		for _, e := range edits {
+			i := slices.IndexFunc(g.threads, func(t ports.InlineThread) bool { return t.NodeID == e.NodeID })
+			if i < 0 {
+				out.Gone = append(out.Gone, e.NodeID)
+				continue
+			}
+			g.threads[i].Body = e.Body
+			if e.Resolved {
+				g.resolved = append(g.resolved, e.ThreadID)
+			}
+		}
+		if list {
+			out.Threads = slices.Clone(g.threads)
+		}
+	})
+	return out, err
+}
+
+func (g *github) InlineThreads(context.Context, ports.Target) ([]ports.InlineThread, error) {
+	return slices.Clone(g.threads), g.trouble("list the comments on lines")
 }
 
 func (g *github) DismissReview(_ context.Context, _ ports.Target, id int64, why string) error {
@@ -364,6 +423,7 @@ type world struct {
 	verdicts  *publish.Verdicts
 	requests  *publish.Requests
 	labels    *publish.Labels
+	inline    *publish.Inline
 	publisher *publish.Publisher
 }
 
@@ -385,12 +445,13 @@ func newWorld(t *testing.T) *world {
 	w.requests = &publish.Requests{Writes: s, ReviewWriter: g, Leases: leases}
 	w.verdicts = &publish.Verdicts{Checks: w.checks, Configs: configs, Writes: s, PullReader: g, ReviewWriter: g, Leases: leases}
 	w.comments = &publish.Comments{
-		Verdicts: w.verdicts, Requests: w.requests, Configs: configs, Writes: s, History: s, Targets: s, Backtests: s,
+		Verdicts: w.verdicts, Requests: w.requests, Configs: configs, Writes: s, History: s, Targets: s, Backtests: s, Inline: s,
 		CommentWriter: g, Leases: leases,
 	}
+	w.inline = &publish.Inline{Checks: w.checks, LineComments: s, InlineWriter: g, History: s, Leases: leases}
 	w.labels = &publish.Labels{LabelWriter: g, Leases: leases}
 	w.publisher = &publish.Publisher{
-		Checks: w.checks, Comments: w.comments, Verdicts: w.verdicts, Requests: w.requests, Labels: w.labels, Configs: configs,
+		Checks: w.checks, Comments: w.comments, Inline: w.inline, Verdicts: w.verdicts, Requests: w.requests, Labels: w.labels, Configs: configs,
 		Targets: s, Reviews: s, History: s, PullReader: g, Now: w.checks.Now,
 	}
 	return w

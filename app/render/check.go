@@ -72,10 +72,11 @@ func badness(d pipeline.Decision) int {
 // lines have annotations.
 func Check(v View) ports.CheckOutput {
 	v.Acts = Acts{} // acts follow the check, and must not cause it to be written again
+	marks, all := annotations(v)
+	v.Inline = nil // the check's text has every finding in full
 	r := newReport(v, maxBody)
 	r.page.Worse = worseOf(v)
 	r.check = true
-	marks, all := annotations(v)
 	summary, text := r.summary(), r.text(len(marks), all)
 	full := r.run.Replace(string(text))
 	out := ports.CheckOutput{

@@ -236,6 +236,9 @@ func (r *report) findings(room int) (parts []safe, hidden int) {
 }
 
 func (r *report) long(i int) safe {
+	if line := r.fs.inlineLine(i); line != "" {
+		return line
+	}
 	if i < r.fs.serious || r.check {
 		return say("md finding", r.fs.full(i, placeLimits{r.room(roomPlaces), true}))
 	}
@@ -243,6 +246,9 @@ func (r *report) long(i int) safe {
 }
 
 func (r *report) short(i int) safe {
+	if line := r.fs.inlineLine(i); line != "" {
+		return line
+	}
 	if i < r.fs.serious || r.check {
 		return say("md finding short", r.fs.brief(i))
 	}

@@ -48,6 +48,7 @@ type findings struct {
 	k        linker
 	diff     *diffIndex
 	rules    map[string]RuleNote
+	inline   map[string]string        // see View.Inline
 	history  bool                     // there is a previous report, so the states new and open differ
 	previous *pipeline.PreviousReport // nil if only its head is known
 	wasNew   map[string]bool          // by fingerprint; see inPrevious
@@ -66,7 +67,7 @@ type findings struct {
 func newFindings(v View, p pen, k linker) *findings {
 	r := &v.Review
 	fs := &findings{
-		p: p, k: k, diff: newDiffIndex(r.Facts.Files), rules: v.Rules,
+		p: p, k: k, diff: newDiffIndex(r.Facts.Files), rules: v.Rules, inline: v.Inline,
 		history: r.Report.Changes.PreviousReport != "", previous: r.Previous,
 		blocks:  findingsBlock(&r.Report),
 		ownGate: r.Report.ByHand == nil && !isDefaultCondition(r.Report.Gate.Condition) && !isIncomplete(&r.Report),

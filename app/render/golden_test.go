@@ -62,6 +62,7 @@ var samples = []struct {
 }{
 	{"clean", cleanView},
 	{"findings", findingsView},
+	{"inline", inlineView},
 	{"resolved", resolvedView},
 	{"incomplete", incompleteView},
 	{"broken-config", brokenConfigView},

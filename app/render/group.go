@@ -9,7 +9,8 @@ import (
 )
 
 // groupKey holds what the findings of a group share. Only findings of one rule with
-// the same words make a group: an agent's own words are about one place.
+// the same words make a group: an agent's own words are about one place. A finding with a
+// comment on its lines stands alone.
 type groupKey struct {
 	rule, agent         string
 	severity            pipeline.Severity
@@ -41,7 +42,7 @@ func (fs *findings) group() {
 		if fs.history {
 			key.state, key.back = f.State, backFrom(f)
 		}
-		single := f.RuleID == "" || f.Path == "" || len(f.Perspectives) > 0
+		single := f.RuleID == "" || f.Path == "" || len(f.Perspectives) > 0 || fs.isInline(f)
 		if i, ok := at[key]; ok && !single {
 			fs.groups[i] = append(fs.groups[i], f)
 			continue

@@ -133,6 +133,13 @@ func manifest() pipeline.AgentManifest {
 }
 
 // findingsView is a review with findings of all severities.
+// inlineView has comments on the lines of some findings. The URL of one is not known.
+func inlineView() View {
+	v := findingsView()
+	v.Inline = map[string]string{"fedcba9876543210": "https://github.example/acme/shop/pull/104#discussion_r7", "aaaabbbbccccdddd": "", "1111222233334444": "https://github.example/acme/shop/pull/104#discussion_r8"}
+	return v
+}
+
 func findingsView() View {
 	v := cleanView()
 	setFindings(&v, pipeline.DecisionFail, "critical > 0",

@@ -254,7 +254,7 @@ func (s sections) previousPlace(f *pipeline.Finding) safe {
 func (s sections) aside() (list items, summary safe) {
 	rep := &s.r.Report
 	by := dismissers(&s.r.Memory)
-	list = each(rep.Suppressed, func(x *pipeline.Suppressed) safe { return s.suppressed(x, by) })
+	list = each(rep.Suppressed, func(x *pipeline.Suppressed) safe { return say("suppressed one", s.suppressed(x, by)) })
 	list = list.then(s.sourced("concern one", rep.ResidualConcerns))
 	list = list.then(s.sourced("question one", rep.DeferredQuestions))
 	return list, say("aside counts", struct{ Suppressed, Concerns, Questions int }{
@@ -262,15 +262,18 @@ func (s sections) aside() (list items, summary safe) {
 	})
 }
 
+// suppressed holds the values for the phrases about a finding that does not count.
+type suppressed struct {
+	Severity, Class                word
+	Place, Title, Rule, Reason, By safe
+	ID, Hidden                     safe // Hidden is the record of memory that hid it
+	Inline, Dismissed              bool // Inline: a comment in the code did it
+}
+
 // suppressed says why a finding does not count in the gate. by maps fingerprints to the
 // people who dismissed the findings.
-func (s sections) suppressed(x *pipeline.Suppressed, by map[string]pipeline.Dismissal) safe {
-	out := struct {
-		Severity, Class                word
-		Place, Title, Rule, Reason, By safe
-		ID, Hidden                     safe // Hidden is the record of memory that hid it
-		Inline, Dismissed              bool
-	}{
+func (s sections) suppressed(x *pipeline.Suppressed, by map[string]pipeline.Dismissal) suppressed {
+	out := suppressed{
 		Severity: word(severityOf(&x.Finding)), Place: s.fs.place(&x.Finding),
 		Title: s.p.text(x.Finding.Title, maxTitle), Rule: s.p.code(x.Finding.RuleID, maxName), ID: s.fs.id(&x.Finding),
 		Dismissed: x.Finding.State == pipeline.StateDismissed,
@@ -286,7 +289,7 @@ func (s sections) suppressed(x *pipeline.Suppressed, by map[string]pipeline.Dism
 		out.Hidden, reason = s.p.code(record, maxName), why
 	}
 	out.Reason = sentence(s.p.text(reason, maxReason))
-	return say("suppressed one", out)
+	return out
 }
 
 func (s sections) sourced(phrase string, list []pipeline.SourcedText) items {

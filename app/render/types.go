@@ -37,6 +37,10 @@ type View struct {
 	People []string
 	// Acts appear only in the comment, because the check is written before them.
 	Acts Acts
+	// Inline are the URLs of our comments on lines, by the fingerprints of their findings. A URL
+	// is empty while it is not known. Such a finding has no annotation, and one line in the
+	// comment.
+	Inline map[string]string
 }
 
 // RuleNote holds what a report needs to know about a rule in addition to its findings.

@@ -269,10 +269,14 @@ func (s *Service) build() {
 	s.labels = &publish.Labels{LabelWriter: s.GitHub.LabelWriter, Leases: s.leases, Log: s.Log}
 	s.comments = &publish.Comments{
 		Verdicts: s.verdicts, Requests: s.requests, Configs: s.configs, Writes: s.Store.Writes, History: s.Store.History,
-		Targets: s.Store.Targets, Backtests: s.Store.Backtests, CommentWriter: s.GitHub.CommentWriter, Leases: s.leases, Log: s.Log, WebURL: s.WebURL,
+		Targets: s.Store.Targets, Backtests: s.Store.Backtests, Inline: s.Store.LineComments, CommentWriter: s.GitHub.CommentWriter, Leases: s.leases, Log: s.Log, WebURL: s.WebURL,
+	}
+	inline := &publish.Inline{
+		Checks: s.checks, LineComments: s.Store.LineComments, InlineWriter: s.GitHub.InlineWriter, History: s.Store.History,
+		Leases: s.leases, Log: s.Log, WebURL: s.WebURL,
 	}
 	s.publisher = &publish.Publisher{
-		Checks: s.checks, Comments: s.comments, Verdicts: s.verdicts, Requests: s.requests, Labels: s.labels, Configs: s.configs,
+		Checks: s.checks, Comments: s.comments, Inline: inline, Verdicts: s.verdicts, Requests: s.requests, Labels: s.labels, Configs: s.configs,
 		Targets: s.Store.Targets, Reviews: s.Store.Reviews, History: s.Store.History, PullReader: s.GitHub.PullReader,
 		Log: s.Log, Now: s.Now,
 	}

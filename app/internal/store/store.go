@@ -46,6 +46,7 @@ type (
 	archive    struct{ *core }
 	backtests  struct{ *core }
 	writes     struct{ *core }
+	inline     struct{ *core }
 	commands   struct{ *core }
 	layers     struct{ *core }
 	configUse  struct{ *core }
@@ -61,29 +62,30 @@ func newStore(c *core) *Store {
 	return &Store{
 		core: c,
 		Store: ports.Store{
-			Intake:     intake{c},
-			Targets:    targets{c},
-			Scans:      scans{c},
-			Tokens:     tokens{c},
-			Leases:     leases{c},
-			Reviews:    reviews{c},
-			History:    history{c},
-			Archive:    archive{c},
-			Backtests:  backtests{c},
-			Learning:   learned{c},
-			Probations: probations{c},
-			Writes:     writes{c},
-			Commands:   commands{c},
-			Layers:     layers{c},
-			ConfigUse:  configUse{c},
-			Recovery:   recovery{c},
-			Marks:      marks{c},
-			Retention:  retention{c},
-			Deferrals:  deferrals{c},
-			RateLimits: rateLimits{c},
-			Memory:     memory{c},
-			Sessions:   newSessions(c),
-			APITokens:  apiTokens{c},
+			Intake:       intake{c},
+			Targets:      targets{c},
+			Scans:        scans{c},
+			Tokens:       tokens{c},
+			Leases:       leases{c},
+			Reviews:      reviews{c},
+			History:      history{c},
+			Archive:      archive{c},
+			Backtests:    backtests{c},
+			Learning:     learned{c},
+			Probations:   probations{c},
+			Writes:       writes{c},
+			LineComments: inline{c},
+			Commands:     commands{c},
+			Layers:       layers{c},
+			ConfigUse:    configUse{c},
+			Recovery:     recovery{c},
+			Marks:        marks{c},
+			Retention:    retention{c},
+			Deferrals:    deferrals{c},
+			RateLimits:   rateLimits{c},
+			Memory:       memory{c},
+			Sessions:     newSessions(c),
+			APITokens:    apiTokens{c},
 		},
 	}
 }

@@ -6,7 +6,7 @@ package store
 // targetTables have a column target_key. Their rows are deleted with the target.
 // Deleting reviews also deletes their rows in review_configs and review_files. It comes
 // before changed_files, which review_files refers to.
-var targetTables = []string{"reviews", "review_files", "changed_files", "writes", "commands", "verdicts", "hand_decisions", "audit", "model_use", "pushes", "config_backtests", "memory_sightings", "sessions", "session_events", "session_requests"}
+var targetTables = []string{"reviews", "review_files", "changed_files", "writes", "commands", "verdicts", "hand_decisions", "audit", "model_use", "pushes", "inline_comments", "config_backtests", "memory_sightings", "sessions", "session_events", "session_requests"}
 
 // repositoryTables have a column repo_id. Their rows are deleted with the repository.
 // Tables that refer to others come first.

@@ -57,6 +57,7 @@ func (f *fixture) fillWith(t *testing.T, g ports.Target, comment int64, runs int
 	err := errors.Join(
 		f.SaveGoodLayer(f.ctx, g.RepoID, "repository", ports.GoodLayer{Source: "acme/shop", Files: []ports.ConfigBlob{{Layer: "repository", Path: "x", Text: []byte("good of " + key)}}}),
 		f.SetConfigBranch(f.ctx, key, "release"),
+		f.SaveInline(f.ctx, l, []ports.InlineComment{{Fingerprint: "aa", State: ports.InlineOpen}}),
 		f.AddRepositoryNames(f.ctx, g.RepoID, []string{"acme/shop"}),
 		f.SaveConfigBacktest(f.ctx, key, ports.ConfigBacktest{HeadSHA: g.HeadSHA}, "backtested"),
 		f.NoticesWritten(f.ctx, key, []string{"backtested"}),

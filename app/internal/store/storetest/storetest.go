@@ -32,6 +32,7 @@ func Run(t *testing.T, lone bool, open Open) {
 		{"Shares", shareTests},
 		{"Review", reviewTests},
 		{"Write", writeTests},
+		{"Inline", inlineTests},
 		{"Command", commandTests},
 		{"ByHand", byHandTests},
 		{"Notice", noticeTests},
