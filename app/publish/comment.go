@@ -53,7 +53,12 @@ func (c *Comments) Publish(ctx context.Context, p *Publication) error {
 	if err != nil {
 		return fmt.Errorf("look for the comment: %w", err)
 	}
-	if have == nil && settings.Comment.When == config.CommentFindings && quiet(&r.Review.Report) && len(state.Notices) == 0 {
+	acts, notices, err := c.acts(ctx, p)
+	if err != nil {
+		return err
+	}
+	notices = slices.Concat(notices, state.WrittenNotices, state.Notices)
+	if have == nil && settings.Comment.When == config.CommentFindings && quiet(&r.Review.Report) && acts.None() && len(notices) == 0 {
 		if talk == nil || r.Review.Report.Iteration > 1 {
 			return nil
 		}
@@ -62,11 +67,7 @@ func (c *Comments) Publish(ctx context.Context, p *Publication) error {
 			return err
 		}
 	}
-	acts, notices, err := c.acts(ctx, p)
-	if err != nil {
-		return err
-	}
-	view := View(c.WebURL, state.Target, r, p.Config, slices.Concat(notices, state.WrittenNotices, state.Notices), nil)
+	view := View(c.WebURL, state.Target, r, p.Config, notices, nil)
 	view.Acts = acts
 	stored, err := c.backtest(ctx, p)
 	if err != nil {
@@ -160,7 +161,7 @@ func (c *Comments) checkURL(ctx context.Context, t ports.Target, headSHA string)
 }
 
 // quiet reports whether the check alone can show the report, because nobody has to act on it and
-// nobody waits for its answer.
+// nobody waits for an answer.
 func quiet(r *pipeline.Report) bool {
 	return r.Decision == pipeline.DecisionPass && r.ByHand == nil && r.Counts.Total() == 0 && len(r.Changes.Resolved) == 0 && len(r.Incomplete) == 0 &&
 		len(r.ProposedConfig.Files) == 0 && len(r.ReviewReports) == 0 && r.Session == nil

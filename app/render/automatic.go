@@ -17,6 +17,11 @@ type Acts struct {
 	Halted bool
 }
 
+// None reports whether reviewgate did nothing by itself.
+func (a *Acts) None() bool {
+	return !a.Approved && !a.Rejected && !a.Halted && len(a.People) == 0
+}
+
 // Withdrawn is the reason why reviewgate dismisses its review on GitHub.
 type Withdrawn string
 
