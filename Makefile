@@ -18,7 +18,11 @@ build: ## build ./reviewgate
 
 .PHONY: demo
 demo: ## the whole App on this machine, with nothing set up
-	go run ./cmd/reviewgate demo
+	go run ./cmd/reviewgate demo --open
+
+.PHONY: picture
+picture: ## take docs/comment.png anew, from the demo's page in Chromium
+	go test ./app/demo -run TestPictureOfTheComment -count 1 -args -update
 
 .PHONY: test
 test: ## the tests; PKG=./app and RUN=TestPush run some, FULL=1 runs every case, as CI does

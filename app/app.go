@@ -47,6 +47,8 @@ type Options struct {
 	// Agents are added to the agents of the config, by id. They replace agents with
 	// the same id.
 	Agents map[string]dispatch.Agent
+	// Pages are handlers that the server serves in addition, by their patterns.
+	Pages map[string]http.Handler
 	// Engines caches compiled configs. Default: a cache of this App alone.
 	Engines *run.Engines
 	// Unsynced is store.Options.Unsynced, for tests.

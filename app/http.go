@@ -23,6 +23,9 @@ func (a *App) routes(hook http.Handler) http.Handler {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { text(w, http.StatusOK, "alive") })
 	mux.HandleFunc("GET /readyz", a.ready)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(a.metrics.Registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
+	for pattern, page := range a.options.Pages {
+		mux.Handle(pattern, page)
+	}
 	return mux
 }
 

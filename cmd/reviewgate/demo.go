@@ -1,19 +1,23 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"os/exec"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/reviewgate/reviewgate/app/demo"
 	"github.com/reviewgate/reviewgate/config"
 )
 
 type demoFlags struct {
-	once, verbose    bool
-	config, database string
+	once, open, verbose bool
+	config, database    string
 }
 
 func demoCommand() *cobra.Command {
@@ -21,25 +25,40 @@ func demoCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Run the whole App on this machine, without any setup",
-		Long: `Run the whole App against a built-in stand-in for GitHub. The demo opens a pull
-request, pushes to it, and comments /review. It prints how the check run and the
-comment change. It needs git.
+		Long: `Run the whole App against a built-in stand-in for GitHub, and print the address of
+a page that shows a pull request with the App's comment and check. A button of the
+page, or Enter in the terminal, takes each step: open the pull request, push a fix,
+comment /review, dismiss a finding, override the decision. It needs git.
 
 With --database, the reviews stay for replay, backtest and analytics to read.`,
-		Example: "  reviewgate demo --once\n" +
+		Example: "  reviewgate demo --open\n" +
 			"  reviewgate demo --once --config .github/reviewgate --database demo.db",
 		Args: noArguments,
 		RunE: f.run,
 	}
-	c.Flags().BoolVar(&f.once, "once", false, "end after printing")
+	c.Flags().BoolVar(&f.once, "once", false, "take all steps, print their results, and end")
+	c.Flags().BoolVar(&f.open, "open", false, "open the page in the browser")
 	c.Flags().BoolVar(&f.verbose, "verbose", false, "print the server's log")
 	c.Flags().StringVar(&f.config, "config", "", "`directory` with config for the demo's repository")
 	c.Flags().StringVar(&f.database, "database", "", "keep the SQLite database in this new `file`")
+	c.MarkFlagsMutuallyExclusive("once", "open")
 	return c
 }
 
 func (f *demoFlags) run(cmd *cobra.Command, _ []string) error {
-	o := demo.Options{Out: cmd.OutOrStdout(), Once: f.once, Database: strings.TrimPrefix(f.database, "sqlite://")}
+	o := demo.Options{
+		Out: cmd.OutOrStdout(), Colours: colored(cmd.OutOrStdout(), os.Getenv), Once: f.once, Database: strings.TrimPrefix(f.database, "sqlite://"),
+	}
+	if in, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(in.Fd())) {
+		o.In = in
+	}
+	if f.open {
+		o.Serving = func(url string) {
+			browse(cmd.Context(), url, func(err error) {
+				fmt.Fprintf(cmd.ErrOrStderr(), "warning: the browser can't be opened (%v); open %s yourself\n", err, url)
+			})
+		}
+	}
 	if f.verbose {
 		o.Verbose = cmd.ErrOrStderr()
 	}
@@ -61,4 +80,26 @@ func (f *demoFlags) run(cmd *cobra.Command, _ []string) error {
 		return unfinished(err)
 	}
 	return nil
+}
+
+// browse opens a page in the browser. It calls failed if that fails, perhaps later: some systems'
+// openers end only with the browser.
+func browse(ctx context.Context, url string, failed func(error)) {
+	command := []string{"xdg-open"}
+	switch runtime.GOOS {
+	case "darwin":
+		command = []string{"open"}
+	case "windows":
+		command = []string{"rundll32", "url.dll,FileProtocolHandler"}
+	}
+	opener := exec.CommandContext(context.WithoutCancel(ctx), command[0], append(command[1:], url)...)
+	if err := opener.Start(); err != nil {
+		failed(err)
+		return
+	}
+	go func() {
+		if err := opener.Wait(); err != nil {
+			failed(err)
+		}
+	}()
 }
