@@ -115,7 +115,7 @@ func (f *applyFlags) run(cmd *cobra.Command, args []string) error {
 	for _, p := range patches {
 		files, made, err := patch.Apply(filepath.ToSlash(place), after.Files, p)
 		if err != nil {
-			return unusable(fmt.Errorf("nothing was written: %w", err))
+			return unusable(shownError(fmt.Errorf("nothing was written: %w", err)))
 		}
 		after.Files, steps = files, append(steps, made...)
 	}
@@ -134,6 +134,9 @@ func (f *applyFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	return put(cmd, applied(steps)+newWarnings(before, cfg))
 }
+
+// shownError puts an error that quotes a patch on one line without invisible characters.
+func shownError(err error) error { return errors.New(plaintext.Printable(err.Error())) }
 
 // ownRoot opens the root of a git work tree, into whose config a command writes.
 func ownRoot(dir string) (*os.Root, error) {
@@ -233,7 +236,7 @@ func (f *applyFlags) patches(cmd *cobra.Command, arg, dir string, below []config
 		}
 		list, err := readPatches(in, f.file, cfg)
 		if err != nil {
-			return nil, unusable(err)
+			return nil, unusable(shownError(err))
 		}
 		return list, nil
 	}
