@@ -9,10 +9,9 @@ import (
 
 // A file with a list of entries has one of these forms.
 const (
-	FormNone   = ""       // there is no file
-	FormList   = "list"   // [...]
-	FormItems  = "items"  // {"items": [...]}
-	FormObject = "object" // an object without items
+	FormNone  = ""      // there is no file
+	FormList  = "list"  // [...]
+	FormItems = "items" // {"items": [...]}, or an object that has no items yet
 )
 
 // repositoryForm returns the form of one of the repository's files, or FormNone if the repository's
@@ -57,27 +56,19 @@ func repositoryNames(inForce []pipeline.ConfigLayer) map[string]string {
 	return names
 }
 
-// AppendPatch returns the patch that appends an entry to a file of the given form. It can follow
-// other patches if the form is the one after them.
+// AppendPatch returns the patch that appends an entry to the list of a file of the given form. It
+// does not depend on other patches: config/patch makes the list if there is none.
 func AppendPatch(file, form string, entry any) pipeline.ConfigPatch {
-	op := pipeline.PatchOperation{Op: "add", Value: entry}
-	switch form {
-	case FormList, FormItems:
-		op.Path = listPointer(form) + "/-"
-	case FormObject:
-		op.Path, op.Value = "/items", []any{op.Value}
-	default:
-		op.Value = map[string]any{"items": []any{op.Value}}
-	}
+	op := pipeline.PatchOperation{Op: "add", Path: listPointer(form) + "/-", Value: entry}
 	return pipeline.ConfigPatch{File: file, Operations: pipeline.List[pipeline.PatchOperation]{op}}
 }
 
-// listPointer returns the pointer to the list of a file that has one.
+// listPointer returns the pointer to the list of a file.
 func listPointer(form string) string {
-	if form == FormItems {
-		return "/items"
+	if form == FormList {
+		return ""
 	}
-	return ""
+	return "/items"
 }
 
 func formOf(f File) string {
@@ -87,8 +78,6 @@ func formOf(f File) string {
 		return FormNone
 	case root.Kind == jsontree.Array:
 		return FormList
-	case root.Get("items") != nil:
-		return FormItems
 	}
-	return FormObject
+	return FormItems
 }

@@ -15,7 +15,7 @@ func TestDomainsForm(t *testing.T) {
 		{"no file", []Layer{{Name: LayerRepository, Source: "test"}}, FormNone},
 		{"list", []Layer{domains(LayerRepository, `[]`)}, FormList},
 		{"items", []Layer{domains(LayerRepository, `{"items": []}`)}, FormItems},
-		{"an object without items", []Layer{domains(LayerRepository, `{"extends": ["defaults"]}`)}, FormObject},
+		{"an object without items", []Layer{domains(LayerRepository, `{"extends": ["defaults"]}`)}, FormItems},
 		{"the file of another layer", []Layer{domains(LayerServer, `[]`)}, FormNone},
 		{"the file of a broken layer", []Layer{domains(LayerRepository, `[{}]`)}, FormNone},
 	}

@@ -154,12 +154,12 @@ func TestEvaluatePatch(t *testing.T) {
 	minor := ruleOfDefaults(t, pipeline.SeverityWarning, pipeline.SeverityInfo)
 	entry := fmt.Sprintf(`{"id": %q, "severity": "info"}`, minor.ID)
 	for text, pointer := range map[string]string{
-		"":                                     "",
+		"":                                     "/items/-",
 		"[]":                                   "/-",
 		`[` + entry + `]`:                      "/0/mode",
 		`{"items": []}`:                        "/items/-",
 		`{"items": [` + entry + `]}`:           "/items/0/mode",
-		`{"$schema": "https://example.com/s"}`: "/items",
+		`{"$schema": "https://example.com/s"}`: "/items/-",
 		`[{"id": "x", "mode": 1}, ` + entry + `]`: "/1/mode",
 	} {
 		var files []File
@@ -184,12 +184,8 @@ func TestEvaluatePatch(t *testing.T) {
 // applied applies one operation of a patch that adds a value.
 func applied(t *testing.T, text string, op pipeline.PatchOperation) string {
 	t.Helper()
-	if op.Path == "" {
-		out, err := json.Marshal(op.Value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(out)
+	if text == "" {
+		text = `{"items": []}`
 	}
 	var doc any
 	if err := json.Unmarshal([]byte(text), &doc); err != nil {

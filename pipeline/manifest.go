@@ -114,8 +114,7 @@ type SkippedAgent struct {
 }
 
 // GapLogEntry is a concern that the config missed, with the change to the config that would cover
-// it. If the file has no list of entries yet, the first entry of the log creates it, and the later
-// ones build on that.
+// it. The changes of several entries can be made in any order.
 type GapLogEntry struct {
 	Concern    string      `json:"concern"`
 	Name       string      `json:"name,omitempty"` // of the concern, for people
@@ -124,12 +123,28 @@ type GapLogEntry struct {
 	Quote      string      `json:"quote"` // added text that shows the concern
 	Missed     string      `json:"missed"`
 	Suggestion ConfigPatch `json:"suggestion"`
-	Agent      string      `json:"agent"`  // the agent dispatched for it, or empty if it ran anyway
-	Source     string      `json:"source"` // signals, or a model's name
-	Confidence float64     `json:"confidence"`
+	Agent      string      `json:"agent"` // the agent dispatched for it, or empty if all ran anyway
+	// Others are the agents that were dispatched with Agent, such as its twin that asks a model.
+	Others     List[string] `json:"others,omitempty"`
+	Source     string       `json:"source"` // signals, or a model's name
+	Confidence float64      `json:"confidence"`
 }
 
-// ConfigPatch is an RFC 6902 JSON Patch for one of the config files.
+// ID returns the id of the gap, or "" if it has no suggestion. It is the id of the config entry that
+// the suggestion adds, so a gap has the same id in every review.
+func (g *GapLogEntry) ID() string {
+	for _, op := range g.Suggestion.Operations {
+		if entry, ok := op.Value.(map[string]any); ok {
+			if id, ok := entry["id"].(string); ok {
+				return id
+			}
+		}
+	}
+	return ""
+}
+
+// ConfigPatch is an RFC 6902 JSON Patch for one of the config files. An operation that appends to the
+// list of entries also makes the file and the list, if there is none.
 type ConfigPatch struct {
 	File       string               `json:"file"` // such as review-domains.json
 	Operations List[PatchOperation] `json:"operations"`

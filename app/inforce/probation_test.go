@@ -53,13 +53,13 @@ func TestPatchesToEvaluate(t *testing.T) {
 		ok       bool
 		at       string
 	}{
-		"no file":                       {"", nil, config.FileRules, warns, true, ""},
+		"no file":                       {"", nil, config.FileRules, warns, true, "/items/-"},
 		"an entry":                      {`[{"id": "` + warns + `", "severity": "info"}]`, nil, config.FileRules, warns, true, "/0/mode"},
-		"another file":                  {`[]`, nil, config.FileAgents, "docs-reviewer", true, ""},
-		"a final rule":                  {"", []config.File{final}, config.FileRules, warns, false, ""},
-		"an agent that a rule needs":    {"", []config.File{final}, config.FileAgents, "build-reviewer", false, ""},
-		"an agent that no rule needs":   {"", []config.File{final}, config.FileAgents, "docs-reviewer", true, ""},
-		"a rule that does not exist":    {"", nil, config.FileRules, "no-such-rule", false, ""},
+		"another file":                  {`[]`, nil, config.FileAgents, "docs-reviewer", true, "/items/-"},
+		"a final rule":                  {"", []config.File{final}, config.FileRules, warns, false, "/items/-"},
+		"an agent that a rule needs":    {"", []config.File{final}, config.FileAgents, "build-reviewer", false, "/items/-"},
+		"an agent that no rule needs":   {"", []config.File{final}, config.FileAgents, "docs-reviewer", true, "/items/-"},
+		"a rule that does not exist":    {"", nil, config.FileRules, "no-such-rule", false, "/items/-"},
 		"a rule that is switched off":   {`[{"id": "` + warns + `", "enabled": false}]`, nil, config.FileRules, warns, false, "/0/mode"},
 		"a rule that is enforced there": {`[{"id": "` + warns + `", "mode": "enforce"}]`, nil, config.FileRules, warns, true, "/0/mode"},
 	} {

@@ -7,31 +7,24 @@ import (
 
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/config"
-	"github.com/reviewgate/reviewgate/pipeline"
-	"github.com/reviewgate/reviewgate/pipeline/gapdetect"
 	"github.com/reviewgate/reviewgate/policies"
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
-// gaps returns the entries of the gap log, each with a patch that can be applied alone.
+// gaps returns the entries of the gap log.
 func (m *merge) gaps() (all []ports.Deferred) {
 	log := m.review.Report.GapLog
-	first := map[string]pipeline.ConfigPatch{} // by patched file
 	for i := range log {
-		if file := log[i].Suggestion.File; first[file].File == "" {
-			first[file] = log[i].Suggestion
-		}
 		if len(all) == maxNews {
 			m.left++
 			continue
 		}
-		g := log[i]
-		g.Suggestion = alone(first[g.Suggestion.File], g.Suggestion)
-		text := m.words.Gap(&g)
-		// A model describes the same concern in new words each time, so the agent
-		// identifies the gap.
+		g := &log[i]
+		text := m.words.Gap(g)
+		// A patch of a policy sends an agent to the file, so the agent identifies the gap. A model
+		// describes the same concern in new words each time.
 		about, subject := g.Concern, g.Concern
-		if g.Source != gapdetect.Source {
+		if config.FileOf(g.Suggestion.File) == config.FileComposition {
 			about, subject = g.Agent, subjectAgent+g.Agent
 		}
 		all = append(all, ports.Deferred{
@@ -44,27 +37,6 @@ func (m *merge) gaps() (all []ports.Deferred) {
 // subjectAgent is the prefix of the subject of a gap that is an agent which was not sent.
 // No concern of a signal starts with it.
 const subjectAgent = "agent:"
-
-// alone changes a patch of a log so that it applies without the patches before it. The
-// first patch of a file fits the original file. If the file had no list, the first patch
-// creates it and the others append to it.
-func alone(first, p pipeline.ConfigPatch) pipeline.ConfigPatch {
-	if len(first.Operations) != 1 || len(p.Operations) != 1 {
-		return p
-	}
-	op := p.Operations[0]
-	if op.Op != "add" || op.Path != "/items/-" {
-		return p
-	}
-	switch first.Operations[0].Path {
-	case "":
-		op.Path, op.Value = "", map[string]any{"items": []any{op.Value}}
-	case "/items":
-		op.Path, op.Value = "/items", []any{op.Value}
-	}
-	p.Operations = pipeline.List[pipeline.PatchOperation]{op}
-	return p
-}
 
 // covered reports whether the config now covers a concern in a file: the file is mapped to
 // the concern's domain, or no signal looks for the concern any more.

@@ -3,8 +3,6 @@ package issues
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/reviewgate/reviewgate/app/ports"
 	"github.com/reviewgate/reviewgate/app/render"
 	"github.com/reviewgate/reviewgate/config"
@@ -20,33 +18,10 @@ func logged(source, agent, concern, file, pointer string, value any) pipeline.Ga
 	}
 }
 
-// Each gap's patch can be applied alone, for either of two files and after any earlier
-// entries of the log.
-func TestPatchesOfGapsApplyAlone(t *testing.T) {
-	items := func(v ...any) map[string]any { return map[string]any{"items": v} }
-	log := []pipeline.GapLogEntry{
-		logged(gapdetect.Source, "a", "one", config.FileDomains, "/-", "1"),
-		logged(gapdetect.Source, "a", "two", config.FileDomains, "/-", "2"),
-		logged("big", "a", "three", config.FileComposition, "", items("3")),
-		logged("big", "b", "four", config.FileComposition, "/items/-", "4"),
-		logged(gapdetect.Source, "a", "five", config.FileDomains, "/-", "5"),
-	}
-	first := map[string]pipeline.ConfigPatch{config.FileDomains: log[0].Suggestion, config.FileComposition: log[2].Suggestion}
-	want := []pipeline.PatchOperation{
-		{Op: "add", Path: "/-", Value: "1"}, {Op: "add", Path: "/-", Value: "2"}, {Op: "add", Path: "", Value: items("3")},
-		{Op: "add", Path: "", Value: items("4")}, {Op: "add", Path: "/-", Value: "5"},
-	}
-	for i, g := range log {
-		if diff := cmp.Diff(want[i], alone(first[g.Suggestion.File], g.Suggestion).Operations[0]); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", g.Concern, diff)
-		}
-	}
-}
-
-// A model's gap is identified by the file and the agent, and not by the model's words.
+// A gap that a policy closes is identified by the file and the agent, and not by a model's words.
 func TestGapsOfModelsAreKnownByTheirAgent(t *testing.T) {
-	news := func(concern string, source string) ports.Deferred {
-		g := logged(source, "finance-sme", concern, config.FileComposition, "/-", "1")
+	news := func(concern, source, file string) ports.Deferred {
+		g := logged(source, "finance-sme", concern, file, "/-", "1")
 		g.Path = "src/a.go"
 		m := merge{review: &pipeline.Review{Report: pipeline.Report{GapLog: []pipeline.GapLogEntry{g}}}}
 		m.words = render.IssuesOf(render.View{Review: *m.review})
@@ -56,10 +31,10 @@ func TestGapsOfModelsAreKnownByTheirAgent(t *testing.T) {
 		}
 		return all[0]
 	}
-	if one, other := news("rounding", "big"), news("money-rounding", "small"); one.Key != other.Key || one.Subject != "agent:finance-sme" || one.Title == other.Title {
+	if one, other := news("rounding", "big", config.FileComposition), news("money-rounding", gapdetect.Source, config.FileComposition); one.Key != other.Key || one.Subject != "agent:finance-sme" || one.Title == other.Title {
 		t.Errorf("%+v and %+v", one, other)
 	}
-	if one, other := news("rounding", gapdetect.Source), news("money-rounding", gapdetect.Source); one.Key == other.Key || one.Subject != "rounding" {
+	if one, other := news("rounding", gapdetect.Source, config.FileDomains), news("money-rounding", gapdetect.Source, config.FileDomains); one.Key == other.Key || one.Subject != "rounding" {
 		t.Errorf("%+v and %+v", one, other)
 	}
 }

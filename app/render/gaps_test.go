@@ -32,9 +32,6 @@ func TestGapsAreGroupedByConcern(t *testing.T) {
 		"a patch that replaces": {[]pipeline.GapLogEntry{
 			gapEntry("money", "a", appendGlob("a")), gapEntry("money", "b", pipeline.PatchOperation{Op: "replace", Path: "/items/0", Value: 1}),
 		}, 2, 1},
-		"a patch that creates the file": {[]pipeline.GapLogEntry{
-			gapEntry("money", "a", pipeline.PatchOperation{Op: "add", Path: "", Value: map[string]any{"items": []any{}}}), gapEntry("money", "b", appendGlob("b")),
-		}, 1, 2},
 		"a patch that inserts": {[]pipeline.GapLogEntry{
 			gapEntry("money", "b", appendGlob("b")), gapEntry("money", "a", pipeline.PatchOperation{Op: "add", Path: "/items/0", Value: 1}),
 		}, 2, 1},
@@ -57,6 +54,21 @@ func TestGapsAreGroupedByConcern(t *testing.T) {
 				t.Errorf("%d operations, want %d", len(ops), tt.ops)
 			}
 		})
+	}
+}
+
+// The command is shown only with ids that a shell takes as they are.
+func TestCommandOfAGap(t *testing.T) {
+	for id, want := range map[string]bool{
+		"payments-1f": true, "": false, "a b": false, "a;rm": false, "$(x)": false, "`x`": false, "-a": false, "a,b": false, "a\nb": false,
+	} {
+		v := cleanView()
+		op := appendGlob("a")
+		op.Value = map[string]any{"id": id}
+		v.Review.Report.GapLog = []pipeline.GapLogEntry{gapEntry("money", "a", op)}
+		if comment := wholeComment(v); strings.Contains(comment, "reviewgate config apply") != want {
+			t.Errorf("%q: the command is shown: %t, want %t:\n%s", id, !want, want, comment)
+		}
 	}
 }
 

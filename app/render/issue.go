@@ -59,18 +59,19 @@ func (is *Issues) Debt(f *pipeline.Finding) IssueText {
 	}
 }
 
-// Gap returns the text of an issue about a concern that the config missed. The entry's
-// patch must fit the present file.
+// Gap returns the text of an issue about a concern that the config missed. The change is merged, so
+// reviews show the gap no longer, and the patch is applied from a file.
 func (is *Issues) Gap(g *pipeline.GapLogEntry) IssueText {
 	own := *g
 	own.Suggestion.File = path.Join(config.RepositoryDir, g.Suggestion.File)
 	v := is.gap([]*pipeline.GapLogEntry{&own})
+	v.Saved, v.Apply = true, is.p.code("reviewgate config apply patch.json", maxPath)
 	if len(v.Patch) > maxBody/2 {
 		v.Patch = "" // too long to copy
 	}
 	return IssueText{
 		Title: title(say("issue gap title", issueTitle{plainPen{}.text(cmp.Or(g.Name, g.Concern), maxName), plainPath(g.Path)})),
-		About: string(say("md issue gap", v)),
+		About: string(say("md gap", v)),
 	}
 }
 

@@ -44,20 +44,17 @@ type issueSample struct {
 func ProbationText(x *ports.Probation, bar float64, patch pipeline.ConfigPatch, auto bool) IssueText {
 	p := markdownPen{}
 	data := struct {
-		Agent, New, Auto                    bool
-		ID, High, Bar, File, Patch, Enforce safe
-		Judged, Right, People               int
-		Samples                             []issueSample
+		Agent, Auto                                bool
+		ID, High, Bar, File, Patch, Apply, Enforce safe
+		Judged, Right, People                      int
+		Samples                                    []issueSample
 	}{
 		Agent: x.Kind == ports.ProbationAgent, Auto: auto, ID: p.code(x.ID, maxName), Judged: x.Judged, People: x.People,
 		Right: int(math.Round(x.Precision * float64(x.Judged))),
 		// Rounded up, so that "less than" stays true.
 		High: safe(fmt.Sprintf("%.0f", math.Ceil(x.High*100))), Bar: safe(fmt.Sprintf("%.4g", bar*100)),
 		File:  p.code(path.Join(config.RepositoryDir, patch.File), maxPath),
-		Patch: p.block("json", patchLines(patch.Operations)), Enforce: modeText(p, config.ModeEnforce),
-	}
-	for _, op := range patch.Operations {
-		data.New = data.New || op.Path == ""
+		Patch: p.block("json", patchLines(patch.Operations)), Apply: p.code("reviewgate config apply patch.json --file "+patch.File, maxPath), Enforce: modeText(p, config.ModeEnforce),
 	}
 	for _, s := range x.Samples {
 		one := issueSample{Number: s.Number, Outcome: word(s.Outcome)}

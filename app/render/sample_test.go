@@ -320,11 +320,11 @@ func gapsView() View {
 				"description": "calls to the bank <payments & refunds>", "globs": []string{"client/**"}}}}},
 	}, {
 		Concern: "**retries**", Path: "client/http.go", Line: 22, Quote: "for range retries {",
-		Missed: "A payment may be sent twice, @octocat", Agent: "finance-sme", Source: "opus", Confidence: 0.9,
+		Missed: "A payment may be sent twice, @octocat", Agent: "finance-sme", Others: pipeline.List[string]{"finance-sme-llm"}, Source: "opus", Confidence: 0.9,
 		Suggestion: pipeline.ConfigPatch{File: "review-composition.json", Operations: pipeline.List[pipeline.PatchOperation]{
-			{Op: "add", Path: "", Value: map[string]any{"items": []any{map[string]any{"id": "gap-0123456789ab", "description": "A file that finance-sme should look at, found by a model.",
+			{Op: "add", Path: "/items/-", Value: map[string]any{"id": "gap-0123456789ab", "description": "A file that finance-sme should look at, found by a model.",
 				"priority": 50, "trigger": map[string]any{"type": "path", "globs": []string{"client/http.go"}},
-				"dispatch": map[string]any{"agents": []string{"finance-sme"}, "scope": "matched"}}}}}}},
+				"dispatch": map[string]any{"agents": []string{"finance-sme"}, "scope": "matched"}}}}},
 	}}
 	v.Review.Report.Coverage = append(v.Review.Report.Coverage, pipeline.Coverage{
 		Agent: pipeline.GapDetector, Model: "opus", Status: pipeline.AgentOK, Note: "2 of 3 proposals dropped: 2 naming no agent that can be sent",

@@ -19,8 +19,8 @@ import (
 func configCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
-		Short: "Check, test, show, explain, create or convert config",
-		Long: `Check, test, show, explain, create or convert config. Config comes in layers, and a
+		Short: "Check, test, show, explain, create, convert or patch config",
+		Long: `Check, test, show, explain, create, convert or patch config. Config comes in layers, and a
 later layer overrides an earlier one: the defaults, the server's directory, the
 organisation's directory, and the repository's .github/reviewgate.`,
 		Example: "  reviewgate config init\n" +
@@ -31,7 +31,7 @@ organisation's directory, and the repository's .github/reviewgate.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	c.AddCommand(configCheckCommand(), configTestCommand(), configShowCommand(), configExplainCommand(), configInitCommand(), configConvertCommand())
+	c.AddCommand(configCheckCommand(), configTestCommand(), configShowCommand(), configExplainCommand(), configInitCommand(), configConvertCommand(), configApplyCommand())
 	return c
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -48,20 +47,11 @@ func atMostOneDirectory(_ *cobra.Command, args []string) error {
 }
 
 func initConfig(cmd *cobra.Command, dir string) error {
-	if !isDir(dir) {
-		return unusable(fmt.Errorf("%s is not a directory: name a repository", dir))
-	}
-	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
-		return unusable(fmt.Errorf("%s is not the root of a git work tree: name the directory of a clone, or run git init there", dir))
-	}
-	root, err := os.OpenRoot(dir)
+	root, err := ownRoot(dir)
 	if err != nil {
-		return unfinished(err)
+		return err
 	}
 	defer root.Close()
-	if _, err := ownPlace(root, config.RepositoryDir); err != nil {
-		return unusable(err)
-	}
 	written, err := starter.Write(dir)
 	if errors.Is(err, fs.ErrExist) {
 		return unusable(fmt.Errorf("the repository already has config, which was not changed: %w", err))

@@ -9,7 +9,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -69,14 +68,6 @@ func mapping(s *signal, path string) map[string]any {
 		"globs":       []string{fileGlob(path)},
 		"weight":      0,
 	}
-}
-
-// patched is the form of a file after a patch.
-func patched(form string) string {
-	if form == config.FormList {
-		return form
-	}
-	return config.FormItems
 }
 
 // maxGlob leaves room in the 256 bytes of a glob for what fileGlob appends.

@@ -49,6 +49,7 @@ func New(cfg *config.Config) (*Detector, error) {
 		if err != nil {
 			return nil, err
 		}
+		c.experts, c.policies = d.expertsOf(s)
 		d.signals = append(d.signals, c)
 	}
 	d.filter = newPrefilter(d.signals)
@@ -62,8 +63,6 @@ func (d *Detector) Detect(ctx context.Context, facts *pipeline.PRFacts, classifi
 		Detector:     d,
 		covered:      coveredBy(manifest),
 		domains:      domainsOf(classification),
-		form:         d.config.DomainsForm,
-		patched:      d.config.FileName(config.FileDomains),
 		filesShowing: map[string]int{},
 		last:         map[string]int{},
 		missed:       map[string][]string{},
@@ -85,8 +84,6 @@ type run struct {
 	*Detector
 	covered      map[string]scope
 	domains      map[string][]string // by path
-	form         string              // the form of the patched file so far
-	patched      string              // the name of the patched file
 	filesShowing map[string]int      // by concern, the number of files that show it
 	last         map[string]int      // by concern, the index of its last entry in the log
 	missed       map[string][]string // by agent, the files that it should look at
@@ -98,14 +95,17 @@ type run struct {
 
 // scope is what an agent already looks at.
 type scope struct {
-	all   bool
-	files map[string]bool
+	all      bool
+	files    map[string]bool
+	required bool
 }
+
+func (s scope) has(path string) bool { return s.all || s.files[path] }
 
 func coveredBy(m pipeline.AgentManifest) map[string]scope {
 	out := map[string]scope{}
 	for _, e := range m.Entries {
-		s := scope{all: e.Scope.All, files: map[string]bool{}}
+		s := scope{all: e.Scope.All, files: map[string]bool{}, required: e.Required}
 		for _, f := range e.Scope.Files {
 			s.files[f] = true
 		}
@@ -174,35 +174,75 @@ func (r *run) line(l *pipeline.Line, hits []*pipeline.Line) {
 	}
 }
 
-// gap logs a concern in a file, and sends the agent there unless it already looks at the file.
+// gap logs a concern in a file, and sends the agents there that do not look at it yet. If closing the
+// gap would change nothing, there is no gap.
 func (r *run) gap(s *signal, path string, l *pipeline.Line) {
-	agent := s.Agent
-	if c := r.covered[agent]; c.all || c.files[path] {
-		agent = ""
-	} else {
-		r.missed[agent] = append(r.missed[agent], path)
+	var lacking []expert // they do not look at the file, or are not required to
+	var sent []string
+	for _, e := range s.experts {
+		c := r.covered[e.agent]
+		if !c.has(path) {
+			sent = append(sent, e.agent)
+			r.missed[e.agent] = append(r.missed[e.agent], path)
+		}
+		if !c.has(path) || e.required && !c.required {
+			lacking = append(lacking, e)
+		}
+	}
+	if len(lacking) == 0 {
+		return
 	}
 	if r.filesShowing[s.Concern]++; r.filesShowing[s.Concern] > maxPerConcern {
 		return
 	}
-	missed := "no mapping puts " + path + " into " + s.Domain
-	if r.form == config.FormNone {
-		missed += "; the repository has no " + config.RepositoryDir + "/" + config.FileDomains + " yet, so create it"
-	}
-	r.last[s.Concern] = len(r.log)
-	r.log = append(r.log, pipeline.GapLogEntry{
+	entry := pipeline.GapLogEntry{
 		Concern:    s.Concern,
 		Name:       s.Title(),
 		Path:       path,
 		Line:       l.New,
 		Quote:      plaintext.Bytes(strings.TrimSpace(l.Text), maxQuote),
-		Missed:     missed,
-		Suggestion: config.AppendPatch(r.patched, r.form, mapping(s, path)),
-		Agent:      agent,
 		Source:     Source,
 		Confidence: confidence,
-	})
-	r.form = patched(r.form)
+	}
+	if len(sent) > 0 {
+		entry.Agent = sent[0]
+		entry.Others = append(entry.Others, sent[1:]...)
+	}
+	entry.Missed, entry.Suggestion = r.suggest(s, path, lacking)
+	r.last[s.Concern] = len(r.log)
+	r.log = append(r.log, entry)
+}
+
+// suggest returns what the config lacks for a file, and the patch that adds it: a mapping, if policies
+// that read the signal's domain send all lacking agents, and otherwise a policy that sends them.
+func (d *Detector) suggest(s *signal, path string, lacking []expert) (missed string, patch pipeline.ConfigPatch) {
+	if slices.ContainsFunc(lacking, func(e expert) bool { return !e.read }) {
+		var agents []string
+		for _, e := range lacking {
+			agents = append(agents, e.agent)
+		}
+		policy := dispatching(agents, path, "signal")
+		if slices.ContainsFunc(lacking, func(e expert) bool { return e.required }) {
+			policy["dispatch"].(map[string]any)["required"] = true
+		}
+		return "no policy sends " + inWords(agents) + " to " + path,
+			config.AppendPatch(d.config.FileName(config.FileComposition), d.config.CompositionForm, policy)
+	}
+	policies := "the policy " + s.policies[0] + " reads"
+	if len(s.policies) > 1 {
+		policies = "the policies " + inWords(s.policies) + " read"
+	}
+	return "no mapping puts " + path + " into " + s.Domain + ", which " + policies,
+		config.AppendPatch(d.config.FileName(config.FileDomains), d.config.DomainsForm, mapping(s, path))
+}
+
+// inWords lists names as in a sentence.
+func inWords(names []string) string {
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // countOthers adds to a concern's last entry how many more files show it.

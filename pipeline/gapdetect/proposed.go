@@ -98,7 +98,6 @@ func sendable(a *config.Agent) bool {
 func (d *Detector) Propose(facts *pipeline.PRFacts, manifest pipeline.AgentManifest, log []pipeline.GapLogEntry, model string, proposals []Proposal) Proposed {
 	out := Proposed{Log: slices.Clone(log), All: len(proposals)}
 	covered, missed := coveredBy(manifest), map[string][]string{}
-	form := d.config.CompositionForm
 	lines := newAddedLines(facts)
 	for i := range proposals {
 		if i == maxExamined {
@@ -110,7 +109,7 @@ func (d *Detector) Propose(facts *pipeline.PRFacts, manifest pipeline.AgentManif
 		if line == nil {
 			continue
 		}
-		if c := covered[p.Agent]; c.all || c.files[p.Path] || slices.Contains(missed[p.Agent], p.Path) {
+		if covered[p.Agent].has(p.Path) || slices.Contains(missed[p.Agent], p.Path) {
 			continue
 		}
 		if len(out.Log)-len(log) == maxProposed {
@@ -119,9 +118,8 @@ func (d *Detector) Propose(facts *pipeline.PRFacts, manifest pipeline.AgentManif
 		}
 		missed[p.Agent] = append(missed[p.Agent], p.Path)
 		entry := p.entry(line, model)
-		entry.Suggestion = config.AppendPatch(d.config.FileName(config.FileComposition), form, dispatching(p.Agent, p.Path))
+		entry.Suggestion = config.AppendPatch(d.config.FileName(config.FileComposition), d.config.CompositionForm, dispatching([]string{p.Agent}, p.Path, "model"))
 		out.Log = append(out.Log, entry)
-		form = patched(form)
 	}
 	out.Manifest = d.amend(manifest, missed)
 	return out
@@ -249,15 +247,15 @@ func proves(quote string) bool {
 // words is a model's text on one line, without invisible characters.
 func words(s string, most int) string { return plaintext.Cut(plaintext.Printable(s), most) }
 
-// dispatching is a policy that sends an agent to a file. Like a mapping it is a map, and its id
-// differs from those of all other suggestions.
-func dispatching(agent, path string) map[string]any {
-	sum := sha256.Sum256([]byte(agent + "\x00" + path))
+// dispatching is a policy that sends agents to a file, found by a signal or a model. Like a mapping it is
+// a map. Its id differs from those of suggestions for other agents or files.
+func dispatching(agents []string, path, foundBy string) map[string]any {
+	sum := sha256.Sum256([]byte(strings.Join(agents, ",") + "\x00" + path))
 	return map[string]any{
 		"id":          "gap-" + hex.EncodeToString(sum[:6]),
-		"description": "A file that " + agent + " should look at, found by a model.",
+		"description": "A file that " + inWords(agents) + " should look at, found by a " + foundBy + ".",
 		"priority":    50,
 		"trigger":     map[string]any{"type": "path", "globs": []string{fileGlob(path)}},
-		"dispatch":    map[string]any{"agents": []string{agent}, "scope": "matched"},
+		"dispatch":    map[string]any{"agents": agents, "scope": "matched"},
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/config/patch"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
@@ -64,13 +65,13 @@ func TestConfirmedProposalCounts(t *testing.T) {
 		t.Fatalf("note %q, log %+v", got.Note(), got.Log)
 	}
 	policy := map[string]any{
-		"id": got.Log[1].Suggestion.Operations[0].Value.(map[string]any)["items"].([]any)[0].(map[string]any)["id"], "description": "A file that finance-sme should look at, found by a model.",
+		"id": got.Log[1].ID(), "description": "A file that finance-sme should look at, found by a model.",
 		"priority": 50, "trigger": map[string]any{"type": "path", "globs": []string{"src/basket.go"}},
 		"dispatch": map[string]any{"agents": []string{"finance-sme"}, "scope": "matched"},
 	}
 	want := pipeline.GapLogEntry{
 		Concern: "money-arithmetic", Path: "src/basket.go", Line: 11, Quote: "sum :=  price *\tcount", Missed: "A sum is calculated in floats.",
-		Suggestion: pipeline.ConfigPatch{File: config.FileComposition, Operations: pipeline.List[pipeline.PatchOperation]{{Op: "add", Value: map[string]any{"items": []any{policy}}}}},
+		Suggestion: pipeline.ConfigPatch{File: config.FileComposition, Operations: pipeline.List[pipeline.PatchOperation]{{Op: "add", Path: "/items/-", Value: policy}}},
 		Agent:      "finance-sme", Source: "big", Confidence: 0.8,
 	}
 	if diff := cmp.Diff(want, got.Log[1]); diff != "" {
@@ -206,11 +207,11 @@ func TestPatchesOfProposalsCloseTheGaps(t *testing.T) {
 		"items": `{"extends": ["defaults"], "items": [` + policy + `]}`, "object without items": `{"extends": ["defaults"]}`,
 	} {
 		t.Run(form, func(t *testing.T) {
-			var doc []byte
+			var own []config.File
 			if text != "" {
-				doc = []byte(text)
+				own = filesOf(map[string]string{config.FileComposition: text})
 			}
-			cfg := repository(t, config.FileComposition, doc)
+			cfg := repository(t, false, own...)
 			d, err := New(cfg)
 			if err != nil {
 				t.Fatal(err)
@@ -227,12 +228,14 @@ func TestPatchesOfProposalsCloseTheGaps(t *testing.T) {
 			}
 			for _, g := range got.Log[len(log):] {
 				valid(t, config.SchemaGapLogEntry, g)
-				doc = apply(t, doc, g.Suggestion)
+				if own, _, err = patch.Apply(config.RepositoryDir, own, g.Suggestion); err != nil {
+					t.Fatal(err)
+				}
 			}
-			before, _, _ := reviewed(t, repository(t, config.FileComposition, doc), files...)
+			before, _, _ := reviewed(t, repository(t, false, own...), files...)
 			for _, f := range files {
 				if !looksAt(before, "design-auditor", f.Path) {
-					t.Errorf("with the patched config no policy sends design-auditor to %s: %s", f.Path, doc)
+					t.Errorf("with the patched config no policy sends design-auditor to %s: %s", f.Path, own)
 				}
 			}
 		})

@@ -17,6 +17,9 @@ type signal struct {
 	pattern *regexp.Regexp
 	within  kind      // where matches must start, or 0 for anywhere
 	globs   *glob.Set // nil for every file
+
+	experts  []expert
+	policies []string // that read the domain
 }
 
 func compileSignal(s config.Signal) (*signal, error) {

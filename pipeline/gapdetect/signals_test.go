@@ -7,12 +7,13 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/config/patch"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/classify"
 	"github.com/reviewgate/reviewgate/pipeline/compose"
@@ -51,7 +52,7 @@ type change struct {
 }
 
 func (c change) PullRequest(context.Context) (raw.PullRequest, error) {
-	return raw.PullRequest{Title: "feat: things", Commits: 1, Head: pipeline.Head{SHA: "abcdef0"}, Totals: pipeline.Totals{Files: len(c.files)}}, nil
+	return raw.PullRequest{Title: "refactor: things", Commits: 1, Head: pipeline.Head{SHA: "abcdef0"}, Totals: pipeline.Totals{Files: len(c.files)}}, nil
 }
 
 func (c change) Files(context.Context) (raw.Files, error) {
@@ -63,7 +64,7 @@ func (c change) Files(context.Context) (raw.Files, error) {
 }
 
 func (c change) Commits(context.Context) (raw.Commits, error) {
-	return raw.Commits{Commits: []pipeline.Commit{{SHA: "abcdef0", Message: "feat: things"}}}, nil
+	return raw.Commits{Commits: []pipeline.Commit{{SHA: "abcdef0", Message: "refactor: things"}}}, nil
 }
 
 func (c change) Config(context.Context) (normalize.ConfigRead, error) {
@@ -118,47 +119,84 @@ func reviewed(t *testing.T, cfg *config.Config, files ...placed) (before, after 
 	return before, after, gaps
 }
 
-// repository is the config in force if the repository has this file, or no file.
-func repository(t *testing.T, file string, text []byte) *config.Config {
+// repository is the config in force if the repository has these files, over a server's layer that may
+// have models.
+func repository(t *testing.T, models bool, files ...config.File) *config.Config {
 	t.Helper()
-	l := config.Layer{Name: config.LayerRepository, Source: "test"}
-	if text != nil {
-		l.Files = []config.File{{Path: config.RepositoryDir + "/" + file, Text: text}}
+	server := config.Layer{Name: config.LayerServer}
+	if models {
+		server.Files = []config.File{{Path: config.FileSettings, Text: []byte(`{
+			"model_endpoints": [{"name": "small", "api": "openai", "base_url": "https://models.example/v1", "model": "m"}],
+			"models": {"reviewers": ["small"]}
+		}`)}}
 	}
-	cfg, problems := config.Load(l)
+	cfg, problems := config.Load(server, config.Layer{Name: config.LayerRepository, Source: "test", Files: files})
 	if len(problems) > 0 {
-		t.Fatalf("%s: %s", text, config.FormatProblem(problems[0]))
+		t.Fatalf("%s: %s", files, config.FormatProblem(problems[0]))
 	}
 	return cfg
 }
 
-// forms are the possible forms of a repository's file.
-var forms = map[string]string{
-	"no file":              "",
-	"empty list":           `[]`,
-	"list":                 `[{"id": "own", "type": "domain", "domain": "own", "description": "Ours.", "globs": ["own/**"], "weight": 1}]`,
-	"empty items":          `{"items": []}`,
-	"items":                `{"extends": ["defaults"], "items": [{"id": "own", "type": "domain", "domain": "own", "description": "Ours.", "globs": ["own/**"], "weight": 1}]}`,
-	"object without items": `{"extends": ["defaults"]}`,
+// repositories are the files that a repository may have, by their names without the directory.
+var repositories = map[string]map[string]string{
+	"no files":             nil,
+	"empty list":           {config.FileDomains: `[]`},
+	"empty items":          {config.FileDomains: `{"items": []}`},
+	"object without items": {config.FileDomains: `{"extends": ["defaults"]}`},
+	"JSON with comments": {
+		"review-domains.jsonc": `[{"id": "own", "type": "domain", "domain": "own", "description": "Ours.", "globs": ["own/**"], "weight": 1}, /* more */ ] // end`,
+		config.FileComposition: `{"extends": ["defaults"], "items": [{"id": "hygiene", "priority": 51}]}`,
+		config.FileSettings:    `{"mode": "advisory"}`,
+		"review-rules.json":    `[{"id": "test-focused-01", "enabled": false}]`,
+		"review-agents.json":   `[{"id": "docs-reviewer", "enabled": false}]`,
+	},
+	"YAML": {
+		"review-domains.yaml":     "# Ours.\nitems:\n- id: own\n  type: domain\n  domain: own\n  description: Ours. # all\n  globs: [own/**]\n  weight: 1\nextends: [defaults]\n",
+		"review-composition.yaml": "- id: hygiene # early\n  priority: 51\n",
+	},
+	// No policy reads a domain: most agents wait for a label.
+	"own policies": {config.FileComposition: `{"extends": [], "items": [
+		{"id": "own", "description": "d", "priority": 1, "trigger": {"type": "always"}, "dispatch": {"agents": ["secrets"]}},
+		{"id": "wanted", "description": "d", "priority": 1, "trigger": {"type": "label", "labels": ["full review"]}, "dispatch": {"agents": [
+			"build-reviewer", "security-reviewer", "finance-sme", "design-auditor", "dependency-reviewer", "test-reviewer", "api-reviewer",
+			"infra-reviewer", "docs-reviewer", "pr-hygiene", "finance-sme-llm"
+		]}}
+	]}`},
+	// A signal's own agent is not the policy's.
+	"another agent": {config.FileDomains: `[{"id": "signal-authentication", "agent": "docs-reviewer"}]`, config.FileComposition: `[{"id": "sensitive", "dispatch": {"required": true}}]`},
+	// A policy of the repository reads the domains, with an agent that runs anyway.
+	"a required agent": {config.FileComposition: `[
+		{"id": "own", "description": "d", "priority": 1, "trigger": {"type": "any", "triggers": [
+			{"type": "domain", "domains": ["auth", "concurrency", "crypto", "database", "privacy", "secrets", "finance", "infra", "migrations", "api", "ui"]}
+		]}, "dispatch": {"agents": ["pr-hygiene"], "required": true}}
+	]`},
 }
 
-// For any form of the repository's file, a line that shows a concern in a file without a mapping is
-// a gap. The gap's own patches, applied one after the other, close it: then a policy sends the
-// agent to the file. By default each signal is tested with only one of the forms.
+func filesOf(texts map[string]string) (files []config.File) {
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		files = append(files, config.File{Path: config.RepositoryDir + "/" + name, Text: []byte(texts[name])})
+	}
+	return files
+}
+
+// Each shipped signal speaks in a file without a mapping, whatever the repository has configured and
+// whether there is a model. What config apply makes of the gaps' patches, from the last to the first,
+// closes the gaps: then policies send all the agents that the gaps sent. By default each signal is
+// tested with only some of the repositories.
 func TestPatchesCloseTheGaps(t *testing.T) {
 	all := fixtures(t)
-	for i, s := range repository(t, config.FileDomains, nil).Signals {
+	for i, s := range repository(t, false).Signals {
 		fx := all[s.ID]
 		if len(fx.Flag) < 2 || len(fx.OK) < 2 {
 			t.Errorf("%s has %d lines to find and %d near misses, want at least two each", s.ID, len(fx.Flag), len(fx.OK))
 			continue
 		}
-		for j, form := range slices.Sorted(maps.Keys(forms)) {
-			if !sample.Full() && j != i%len(forms) {
-				continue
+		for j, name := range slices.Sorted(maps.Keys(repositories)) {
+			for k, models := range []bool{false, true} {
+				if sample.Full() || (2*j+k)%5 == i%5 || name == "no files" {
+					t.Run(fmt.Sprintf("%s/%s/%t", s.ID, name, models), func(t *testing.T) { closes(t, s, fx, filesOf(repositories[name]), models) })
+				}
 			}
-			text := forms[form]
-			t.Run(s.ID+"/"+form, func(t *testing.T) { closes(t, s, fx, text) })
 		}
 		delete(all, s.ID)
 	}
@@ -167,39 +205,91 @@ func TestPatchesCloseTheGaps(t *testing.T) {
 	}
 }
 
-func closes(t *testing.T, s config.Signal, fx fixture, text string) {
+func closes(t *testing.T, s config.Signal, fx fixture, own []config.File, models bool) {
 	// Two more files show the same concern.
 	files := append([]placed{{"a/" + fx.Flag[0].Path, fx.Flag[0].Line}, {"b/" + fx.Flag[1].Path, fx.Flag[1].Line}}, fx.Flag[0])
-	var doc []byte
-	if text != "" {
-		doc = []byte(text)
-	}
-	cfg := repository(t, config.FileDomains, doc)
-	_, after, gaps := reviewed(t, cfg, files...)
+	cfg := repository(t, models, own...)
+	before, after, gaps := reviewed(t, cfg, files...)
 	for _, f := range files {
 		if !logged(gaps, s.Concern, f.Path) {
 			t.Fatalf("no gap for %q in %s: %+v", f.Line, f.Path, gaps)
 		}
-		if !looksAt(after, s.Agent, f.Path) {
-			t.Errorf("%s does not look at %s", s.Agent, f.Path)
+	}
+	patched := own
+	for _, g := range slices.Backward(gaps) {
+		var err error
+		if patched, _, err = patch.Apply(config.RepositoryDir, patched, g.Suggestion); err != nil {
+			t.Fatal(err)
 		}
 	}
+	mended, again, left := reviewed(t, repository(t, models, patched...), files...)
+	if len(left) > 0 || !cmp.Equal(mended, again) {
+		t.Errorf("the patched config leaves gaps: %+v\n%s", left, patched)
+	}
 	for _, g := range gaps {
-		doc = apply(t, doc, g.Suggestion)
-	}
-	before, _, left := reviewed(t, repository(t, config.FileDomains, doc), files...)
-	if len(left) > 0 {
-		t.Errorf("the patched config leaves gaps: %+v\n%s", left, doc)
-	}
-	for _, f := range files {
-		if !looksAt(before, s.Agent, f.Path) {
-			t.Errorf("with the patched config no policy sends %s to %s", s.Agent, f.Path)
+		sent := append([]string{g.Agent}, g.Others...)
+		if g.Agent == "" {
+			sent = nil
+			if cmp.Equal(before.Entries, mended.Entries) {
+				t.Errorf("the gap in %s changes nothing: %+v", g.Path, g)
+			}
+		}
+		for _, agent := range sent {
+			if looksAt(before, agent, g.Path) || !looksAt(after, agent, g.Path) {
+				t.Errorf("the gap did not send %s to %s", agent, g.Path)
+			}
+			if e := mended.Entry(agent); e == nil || len(e.Policies) == 0 || !looksAt(mended, agent, g.Path) {
+				t.Errorf("with the patched config no policy sends %s to %s", agent, g.Path)
+			}
 		}
 	}
 }
 
+// With a model, a gap sends the twin of a rules agent, too.
+func TestGapSendsTheTwin(t *testing.T) {
+	for _, texts := range []map[string]string{nil, repositories["own policies"]} {
+		for _, models := range []bool{false, true} {
+			_, after, gaps := reviewed(t, repository(t, models, filesOf(texts)...), fixtures(t)["signal-money-arithmetic"].Flag[0])
+			if len(gaps) != 1 || gaps[0].Agent != "finance-sme" || slices.Contains(gaps[0].Others, "finance-sme-llm") != models {
+				t.Errorf("with models %t: %+v", models, gaps)
+			}
+			if e := after.Entry("finance-sme-llm"); (e != nil) != models || models && !slices.Equal(e.Models, []string{"small"}) {
+				t.Errorf("with models %t: entry %+v", models, e)
+			}
+		}
+	}
+}
+
+// A concern whose agents look at the file anyway is not a gap.
+func TestSilentSignals(t *testing.T) {
+	flagged := fixtures(t)["signal-authentication"].Flag[0]
+	for name, text := range map[string]string{
+		"no policy reads the domain":    `[{"id": "sensitive", "enabled": false}]`,
+		"the policy's agent runs":       `[{"id": "sensitive", "dispatch": {"agents": ["security-reviewer"]}}]`,
+		"the policy's agent is off":     `[{"id": "sensitive", "dispatch": {"agents": ["code-scanning"]}}]`,
+		"the trigger needs more":        `[{"id": "sensitive", "trigger": {"type": "all", "triggers": [{"type": "domain", "domains": ["auth"]}, {"type": "risk", "at_least": "high"}]}}]`,
+		"the trigger needs two domains": `[{"id": "sensitive", "trigger": {"type": "domain", "domains": ["auth", "crypto"], "match": "all"}}]`,
+	} {
+		before, after, gaps := reviewed(t, repository(t, false, filesOf(map[string]string{config.FileComposition: text})...), flagged)
+		if len(gaps) > 0 || !cmp.Equal(before, after) {
+			t.Errorf("%s: %+v", name, gaps)
+		}
+	}
+	// A signal's own agent goes there in any case, with the required one of the policy.
+	own := filesOf(map[string]string{
+		config.FileDomains: `[{"id": "signal-authentication", "agent": "finance-sme"}]`, config.FileComposition: `[{"id": "sensitive", "dispatch": {"required": true}}]`,
+	})
+	if _, _, gaps := reviewed(t, repository(t, false, own...), flagged); len(gaps) != 1 || gaps[0].Agent != "finance-sme" || !slices.Equal(gaps[0].Others, []string{"test-reviewer"}) ||
+		gaps[0].Suggestion.Operations[0].Value.(map[string]any)["dispatch"].(map[string]any)["required"] != true {
+		t.Errorf("an agent that the policy does not send: %+v", gaps)
+	}
+	if _, _, gaps := reviewed(t, repository(t, false), flagged); len(gaps) != 1 || gaps[0].Agent != "test-reviewer" {
+		t.Errorf("by default: %+v", gaps)
+	}
+}
+
 func TestSignals(t *testing.T) {
-	cfg := repository(t, config.FileDomains, nil)
+	cfg := repository(t, false)
 	for id, fx := range fixtures(t) {
 		concern := ""
 		for _, s := range cfg.Signals {
@@ -222,7 +312,7 @@ func TestSignals(t *testing.T) {
 
 // A signal without a literal would run on every line.
 func TestSignalsHoldLiterals(t *testing.T) {
-	for _, s := range repository(t, config.FileDomains, nil).Signals {
+	for _, s := range repository(t, false).Signals {
 		if literals.Required(s.Pattern) == nil {
 			t.Errorf("%s runs on every line: reword its pattern so that each alternative holds two fixed characters", s.ID)
 		}
@@ -249,64 +339,4 @@ func looksAt(m pipeline.AgentManifest, agent, path string) bool {
 		}
 	}
 	return e.Scope.All
-}
-
-// apply applies the "add" operations of a JSON Patch, as in section 4.1 of RFC 6902.
-func apply(t *testing.T, text []byte, patch pipeline.ConfigPatch) []byte {
-	t.Helper()
-	var doc any
-	if text != nil {
-		if err := json.Unmarshal(text, &doc); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, op := range patch.Operations {
-		if op.Op != "add" {
-			t.Fatalf("patch %+v, want one that adds", patch)
-		}
-		var err error
-		if doc, err = add(doc, op.Path, op.Value); err != nil {
-			t.Fatalf("apply %+v to %s: %v", op, text, err)
-		}
-	}
-	out, err := json.Marshal(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-func add(doc any, pointer string, value any) (any, error) {
-	if pointer == "" {
-		return value, nil
-	}
-	key, rest, deeper := strings.Cut(pointer[1:], "/")
-	if deeper {
-		rest = "/" + rest
-	}
-	switch d := doc.(type) {
-	case map[string]any:
-		child, ok := d[key]
-		if deeper && !ok {
-			return nil, fmt.Errorf("there is no %q", key)
-		}
-		out, err := add(child, rest, value)
-		d[key] = out
-		return d, err
-	case []any:
-		at := len(d)
-		if key != "-" {
-			var err error
-			if at, err = strconv.Atoi(key); err != nil || at > len(d) {
-				return nil, fmt.Errorf("no place %q in a list of %d", key, len(d))
-			}
-		}
-		if deeper {
-			out, err := add(d[at], rest, value)
-			d[at] = out
-			return d, err
-		}
-		return append(d[:at:at], append([]any{value}, d[at:]...)...), nil
-	}
-	return nil, fmt.Errorf("%T has no members", doc)
 }
