@@ -12,11 +12,11 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// comment publishes the comment of a review with a decision.
+// comment publishes the comment of a review with a decision, also of one that passes.
 func (w *world) comment(t *testing.T, d pipeline.Decision) error {
 	t.Helper()
 	talk := ports.Conversation{Comments: len(w.github.comments)}
-	return w.comments.Publish(t.Context(), publication(known(), reviewed(d), settings(t, `{}`), &ports.PullState{Conversation: talk}))
+	return w.comments.Publish(t.Context(), publication(known(), reviewed(d), settings(t, `{"comment": {"when": "always"}}`), &ports.PullState{Conversation: talk}))
 }
 
 // commented returns a world in which the pull request has its comment.
@@ -174,12 +174,13 @@ func TestWhereNoCommentIsWritten(t *testing.T) {
 		decision pipeline.Decision
 		written  bool
 	}{
-		"with the default settings":  {`{}`, known(), ports.Conversation{}, quiet, true},
+		"with the default settings":  {`{}`, known(), ports.Conversation{}, quiet, false},
+		"always":                     {`{"comment": {"when": "always"}}`, known(), ports.Conversation{}, quiet, true},
 		"a merge group":              {`{}`, group, ports.Conversation{}, found, false},
 		"the settings want none":     {`{"comment": {"when": "never"}}`, known(), ports.Conversation{}, found, false},
 		"the conversation is locked": {`{}`, known(), ports.Conversation{Locked: true}, found, false},
 		"the repository is archived": {`{}`, known(), ports.Conversation{Archived: true}, found, false},
-		"there are no findings":      {`{"comment": {"when": "findings"}}`, known(), ports.Conversation{}, quiet, false},
+		"there are no findings":      {`{}`, known(), ports.Conversation{}, quiet, false},
 		"there are findings":         {`{"comment": {"when": "findings"}}`, known(), ports.Conversation{}, found, true},
 		"there is only a notice":     {`{"comment": {"when": "findings"}}`, told, ports.Conversation{}, quiet, true},
 	} {

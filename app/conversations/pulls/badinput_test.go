@@ -18,7 +18,10 @@ import (
 func (w *world) shown(pr *ghtest.PullRequest) string {
 	w.Helper()
 	c := w.Check(pr)
-	all := []string{w.Comment(pr).Body, c.Title, c.Summary, c.Text}
+	all := []string{c.Title, c.Summary, c.Text}
+	for _, comment := range pr.AppComments() {
+		all = append(all, comment.Body)
+	}
 	for _, a := range c.Annotations {
 		all = append(all, a.Title, a.Message, a.RawDetails) // its path is the file's, byte by byte
 	}

@@ -39,6 +39,7 @@ func TestClosedWhileAnotherPullRequestWaitsForIt(t *testing.T) {
 	sample.Variant(t)
 	t.Parallel()
 	w := start(t)
+	w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"comment": {"when": "always"}}`}, "comment always")
 	w.Release()
 	reading, _ := w.Held(apptest.RouteFiles, "pull_number", "1")
 	commenting, letGo := w.Held(apptest.RouteComment, "issue_number", "2")
