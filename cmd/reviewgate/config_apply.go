@@ -58,7 +58,7 @@ nothing is written.`,
 			}
 			return errors.New("name one gap, as reviewgate review --verbose shows it, or one file with a patch, and after it at most a repository's directory")
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+		RunE: f.run,
 	}
 	c.Flags().StringVar(&f.base, "base", "", "`revision` to compare with (default: where the change branched off the default branch)")
 	c.Flags().StringVar(&f.head, "head", "", "`revision` to review (default: the work tree, uncommitted changes included)")

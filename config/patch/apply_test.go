@@ -129,13 +129,10 @@ func TestFields(t *testing.T) {
 			files = []config.File{{Path: "d/" + tc.file, Text: []byte(tc.text)}}
 		}
 		got, _, err := Apply("d", files, tc.patch)
-		said := ""
 		if err != nil {
-			said = err.Error()
-		} else {
-			said = string(got[0].Text)
+			got = []config.File{{Text: []byte(err.Error())}}
 		}
-		if diff := cmp.Diff(tc.want, said); diff != "" {
+		if diff := cmp.Diff(tc.want, string(got[0].Text)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.text, diff)
 		}
 	}

@@ -55,7 +55,7 @@ func blockOf(key string, value []byte) ([]string, error) {
 // below returns texts with lines below the last entry of a block, indented like it.
 func below(text []byte, in *jsontree.Node, lines []string, column int) (texts [][]byte) {
 	inObject := in.Kind == jsontree.Object
-	last := in.Place()
+	var last jsontree.Place
 	if inObject {
 		last = in.Members[len(in.Members)-1].KeyPlace()
 	} else {

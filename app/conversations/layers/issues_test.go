@@ -352,10 +352,10 @@ func TestGapBecomesAnIssueWithItsPatch(t *testing.T) {
 		Op, Path string
 		Value    json.RawMessage
 	}
-	if err := json.Unmarshal([]byte(patch), &ops); err != nil || len(ops) != 1 || ops[0].Op != "add" || ops[0].Path != "" {
+	if err := json.Unmarshal([]byte(patch), &ops); err != nil || len(ops) != 1 || ops[0].Op != "add" || ops[0].Path != "/items/-" {
 		t.Fatalf("the patch is %v, %v:\n%s", ops, err, patch)
 	}
-	w.Repo.Commit("main", ghtest.Files{domainsPath: string(ops[0].Value)}, "map it")
+	w.Repo.Commit("main", ghtest.Files{domainsPath: "[" + string(ops[0].Value) + "]"}, "map it")
 	w.costs(w.merged(w.reviewed("second", ghtest.Files{"store/z.go": "package store\n"})), callsForUpdate...)
 	if i := w.issue(); i.State != "closed" || !strings.Contains(i.Body, "**No longer a gap** since #3 was merged.") {
 		t.Errorf("issue %+v", i)
@@ -389,8 +389,8 @@ func TestPatchesOfSeveralGapsApplyAlone(t *testing.T) {
 		t.Fatalf("%d issues", len(all))
 	}
 	for _, i := range all {
-		if !strings.Contains(i.Body, `"path": "",`) {
-			t.Errorf("the patch does not create the file:\n%s", i.Body)
+		if !strings.Contains(i.Body, `"path": "/items/-",`) {
+			t.Errorf("the patch does not append its entry:\n%s", i.Body)
 		}
 	}
 }

@@ -165,7 +165,7 @@ func TestRuleThatIsOftenWrongIsProposed(t *testing.T) {
 	}
 	for _, text := range []string{
 		"<!-- reviewgate:probation ", "was right in 0 of the 20 pull requests in which it was judged. 3 people, none an author of the change, dismissed", "the bar is 50 %",
-		"- #1019, `store/old.go:6`: dismissed as a false positive\n- #1018, ", "`.github/reviewgate/review-rules.json`, which is a new file",
+		"- #1019, `store/old.go:6`: dismissed as a false positive\n- #1018, ", "run `reviewgate config apply patch.json --file review-rules.json`. It changes `.github/reviewgate/review-rules.json`:",
 	} {
 		if !strings.Contains(i.Body, text) {
 			t.Errorf("the issue lacks %q:\n%s", text, i.Body)
@@ -203,10 +203,10 @@ func patched(t *testing.T, body string) string {
 		Op, Path string
 		Value    json.RawMessage
 	}
-	if err := json.Unmarshal([]byte(text), &ops); err != nil || len(ops) != 1 || ops[0].Op != "add" || ops[0].Path != "" {
+	if err := json.Unmarshal([]byte(text), &ops); err != nil || len(ops) != 1 || ops[0].Op != "add" || ops[0].Path != "/items/-" {
 		t.Fatalf("%v: patch %s", err, text)
 	}
-	return string(ops[0].Value)
+	return "[" + string(ops[0].Value) + "]"
 }
 
 // With the setting auto, the rule is in evaluation from the next review on, also after its judgements

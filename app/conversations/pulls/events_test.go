@@ -39,10 +39,11 @@ var happenings = []happening{
 	{"pull_request labeled, a label that nothing reads", func(s *scene) { s.pr.Label("help wanted") }, 0, "no_op", 1, "action_required"},
 	{"pull_request unlabeled, a label that nothing reads", func(s *scene) { s.pr.Unlabel("help wanted") }, 0, "no_op", 1, ""},
 	{"pull_request labeled, a type that the title names", func(s *scene) { s.pr.Label("docs") }, 0, "no_op", 1, ""},
-	{"pull_request edited, title", func(s *scene) { s.pr.Edit(ghtest.Edit{Title: ptr("Stock")}) }, 6, "accepted", 2, ""},
+	// The title and the label change the type, so a gap appears and goes again, and the comment changes, too.
+	{"pull_request edited, title", func(s *scene) { s.pr.Edit(ghtest.Edit{Title: ptr("Stock")}) }, 7, "accepted", 2, ""},
 	{"pull_request edited, body", func(s *scene) { s.pr.Edit(ghtest.Edit{Body: ptr(apptest.GoodBody + " Twice.")}) }, 5, "accepted", 2, ""},
 	{"pull_request edited, nothing that counts", func(s *scene) { s.pr.Edit(ghtest.Edit{}) }, 0, "no_op", 2, ""},
-	{"pull_request unlabeled, a type", func(s *scene) { s.pr.Unlabel("docs") }, 6, "accepted", 3, ""},
+	{"pull_request unlabeled, a type", func(s *scene) { s.pr.Unlabel("docs") }, 7, "accepted", 3, ""},
 	{"pull_request labeled, a type", func(s *scene) { s.pr.Label("bug") }, 6, "accepted", 4, ""},
 	{"pull_request edited, base", func(s *scene) { s.pr.Edit(ghtest.Edit{Base: ptr("release")}) }, 8, "accepted", 5, ""},
 	{"pull_request converted_to_draft", func(s *scene) { s.pr.ConvertToDraft() }, 5, "accepted", 5, ""},
