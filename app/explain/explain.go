@@ -31,6 +31,9 @@ type Explanation struct {
 	// Rules are those that look at the change as a whole, of agents that would
 	// run.
 	Rules pipeline.List[RulesOfAgent] `json:"rules"`
+	// Unchecked are the rules of the agents that would run which nothing checks: they are prose, and
+	// no language model is asked about them.
+	Unchecked pipeline.List[RulesOfAgent] `json:"unchecked"`
 	// Evaluation are the agents that would look at more in evaluation. Each has its rules in
 	// evaluation that would look at the files or the change.
 	Evaluation pipeline.List[RulesOfAgent] `json:"evaluation"`
@@ -108,6 +111,12 @@ func Paths(ctx context.Context, cfg *config.Config, paths []string, attributes [
 	for i := range out.Manifest.Entries {
 		if r := rulesOf(out.Manifest.Entries[i].Agent, whole); len(r.Rules) > 0 {
 			out.Rules = append(out.Rules, r)
+		}
+	}
+	unchecked := cfg.Unchecked()
+	for i := range out.Manifest.Entries {
+		if r := rulesOf(out.Manifest.Entries[i].Agent, unchecked); len(r.Rules) > 0 {
+			out.Unchecked = append(out.Unchecked, r)
 		}
 	}
 	if cfg.Evaluation != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -22,13 +23,34 @@ func (e *Engine) builtIn(facts *pipeline.PRFacts, classification *pipeline.Class
 	for _, a := range e.config.Agents {
 		switch a.Kind {
 		case config.KindRules:
-			all[a.ID] = scan.Agent(a.ID)
+			all[a.ID] = noting(scan.Agent(a.ID), e.unchecked[a.ID])
 		case config.KindSecrets:
 			all[a.ID] = secrets.Agent{Final: len(e.config.FinalIn("", a.ID)) > 0}
 		}
 	}
 	e.held(all, facts)
 	return all
+}
+
+// noted is an agent that adds a note to its answers.
+type noted struct {
+	dispatch.Agent
+	note string
+}
+
+// noting returns an agent that names the rules of its own that nothing checks, if there are any.
+func noting(a dispatch.Agent, unchecked []string) dispatch.Agent {
+	if len(unchecked) == 0 {
+		return a
+	}
+	return noted{a, "nothing checks these rules, because they need a language model and none is configured: " + strings.Join(unchecked, ", ")}
+}
+
+// Review adds the note to the agent's own.
+func (n noted) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer, error) {
+	answer, err := n.Agent.Review(ctx, task)
+	answer.Note = joined(answer.Note, n.note)
+	return answer, err
 }
 
 // agents returns all agents of one run: built-in agents, agents that the options make, and agents
