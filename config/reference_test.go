@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -417,6 +418,9 @@ func rulesPage(c *Config) string {
 
 func ruleEntry(b *strings.Builder, r Rule) {
 	fmt.Fprintf(b, "### %s: %s\n\n%s · %s", code(r.ID), r.Name, severityWord(r.Severity), r.Category)
+	for _, domain := range slices.Sorted(maps.Keys(r.SeverityIn)) {
+		fmt.Fprintf(b, " · %s in the domain %s", severityWord(r.SeverityIn[domain]), domain)
+	}
 	switch {
 	case r.When != "" && r.Match == nil:
 		b.WriteString(" · the whole change")

@@ -126,7 +126,7 @@ func sizeOf(cfg *config.Config) int64 {
 		r := &cfg.Rules[i]
 		n += bytesPerCharacter * len(r.When)
 		if m := r.Match; m != nil {
-			n += bytesPerCharacter * (len(m.Pattern) + len(m.NotPattern) + len(m.Literal) + len(m.Source))
+			n += bytesPerCharacter * (len(m.Pattern) + len(m.NotPattern) + len(m.Literal) + len(m.Source) + len(m.NotInFile) + len(m.NotInChange))
 		}
 	}
 	return int64(n)
