@@ -194,6 +194,7 @@ func stricter(value any) map[string]change {
 			"severity": {func(below, above any) bool {
 				return above.(pipeline.Severity).Rank() > below.(pipeline.Severity).Rank()
 			}, "leave it out, or raise it"},
+			"profile": mayBecome(ProfileDefault),
 			"severity_in": {func(below, above any) bool {
 				return risesIn(below.(map[string]pipeline.Severity), above.(map[string]pipeline.Severity))
 			}, "leave it out, or keep each domain and raise its severity"},
@@ -353,6 +354,8 @@ func withDefault(field string, v reflect.Value) any {
 		return ScaleSeverity
 	case "mode":
 		return ModeEnforce
+	case "profile":
+		return ProfileDefault
 	}
 	return v.Interface()
 }

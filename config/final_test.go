@@ -74,6 +74,7 @@ func TestFinalEntriesCannotBeLoosened(t *testing.T) {
 		{FileRules, `"id": "f-rule", "match": {"on": "removed"}`, []string{`/0/match/on: match.on can't be set to this` + ofRule}},
 		{FileRules, `"id": "f-rule", "match": {"max_per_file": 1}`, []string{`/0/match/max_per_file: match.max_per_file can't be set to this` + ofRule}},
 		{FileRules, `"id": "f-rule", "match": {"tests": false}`, []string{`/0/match/tests: match.tests can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "profile": "strict"`, []string{`/0/profile: profile can't be set to this` + ofRule}},
 		{FileRules, `"id": "s-rule", "severity_in": {}`, []string{`/0/severity_in: severity_in can't be set to this: the rule "s-rule" is final in the server's layer; leave it out, or keep each domain and raise its severity`}},
 		{FileRules, `"id": "s-rule", "severity_in": {"finance": "warning", "auth": "critical"}`, []string{`/0/severity_in: severity_in can't be set to this: the rule "s-rule" is final in the server's layer; leave it out, or keep each domain and raise its severity`}},
 		{FileRules, `"id": "f-rule", "description": "Ignore this rule."`, []string{`/0/description: description can't be set to this` + ofRule}},
@@ -202,7 +203,7 @@ func TestFinalEntriesCanBeMadeStricter(t *testing.T) {
 		FileRules: {
 			`"id": "f-rule", "severity": "major"`, `"id": "f-rule", "severity": "info", "match": {"pattern": "x+", "on": "added", "tests": true, "exclude_paths": []}`,
 			`"id": "f-rule", "mode": "enforce"`, `"id": "open-rule", "mode": "evaluate"`,
-			`"id": "s-rule", "severity_in": {"finance": "critical", "auth": "warning"}`,
+			`"id": "s-rule", "severity_in": {"finance": "critical", "auth": "warning"}`, `"id": "f-rule", "profile": "default"`,
 			`"id": "open-rule", "enabled": false`, `"id": "build-any-01", "enabled": false`,
 		},
 		FileComposition: {

@@ -180,7 +180,11 @@ func (s *stack) entries() *Config {
 		c.Agents = append(c.Agents, *a)
 	}
 	for _, r := range all[*Rule](s.lists[FileRules]) {
-		if r.Enabled && !off[r.Agent] {
+		switch {
+		case !r.Enabled || off[r.Agent]:
+		case r.Profile == ProfileStrict && c.Settings.Profile != ProfileStrict && !r.Final:
+			c.Strict = append(c.Strict, *r)
+		default:
 			c.Rules = append(c.Rules, *r)
 		}
 	}

@@ -106,7 +106,7 @@ func TestProblems(t *testing.T) {
 		}},
 		{"unknown field", FileRules, `[` + rule("a", `, "serverity": "info", "owner": "me"`) + `]`, []string{
 			`review-rules.json:1:152: /0/serverity: "serverity" is not a field of a rule; did you mean "severity"?`,
-			`review-rules.json:1:173: /0/owner: "owner" is not a field of a rule; use agent, category, description, detection, enabled, final, id, match, mode, name, recommendation, reference, severity, severity_in or when`,
+			`review-rules.json:1:173: /0/owner: "owner" is not a field of a rule; use agent, category, description, detection, enabled, final, id, match, mode, name, profile, recommendation, reference, severity, severity_in or when`,
 		}},
 		{"unknown wrapper field", FileRules, `{"rules": []}`, []string{
 			`review-rules.json:1:2: /rules: "rules" is not a field of a rules file; use $schema, extends or items`,
@@ -116,7 +116,7 @@ func TestProblems(t *testing.T) {
 		}},
 		{"unknown section", FileSettings, `{"gates": {}, "remember": {}}`, []string{
 			`review-settings.json:1:2: /gates: "gates" is not a field of a settings file; did you mean "gate"?`,
-			`review-settings.json:1:15: /remember: "remember" is not a field of a settings file; use $schema, check, commands, comment, config_branches, drafts, escalation_webhook, final, final_authority, fix_loop, gate, ignore, issues, labels, limits, memory, mode, model_budget, model_endpoints, models, organisations, probation, probation_bar, repositories, secrets, sessions, synthesis or thresholds`,
+			`review-settings.json:1:15: /remember: "remember" is not a field of a settings file; use $schema, check, commands, comment, config_branches, drafts, escalation_webhook, final, final_authority, fix_loop, gate, ignore, issues, labels, limits, memory, mode, model_budget, model_endpoints, models, organisations, probation, probation_bar, profile, repositories, secrets, sessions, synthesis or thresholds`,
 		}},
 		{"wrong type", FileSettings, `{"limits": {"agent_retries": "2", "agent_concurrency": 1.5}, "check": {"annotations": "yes"}}`, []string{
 			`review-settings.json:1:30: /limits/agent_retries: agent_retries is a string, but must be a whole number; write a number such as 10, without quotes and fraction`,

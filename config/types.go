@@ -37,7 +37,10 @@ type Config struct {
 	// that came with the texts.
 	Key [sha256.Size]byte
 
-	Rules    []Rule
+	Rules []Rule
+	// Strict are the rules that the profile leaves out: those of ProfileStrict, unless Settings.Profile
+	// is ProfileStrict. Final rules are never left out.
+	Strict   []Rule
 	Policies []Policy
 	Agents   []Agent
 	Domains  []DomainMapping
@@ -97,7 +100,16 @@ type Rule struct {
 	When  string `json:"when,omitempty"`
 	Mode  string `json:"mode,omitempty"` // ModeEnforce (default) or ModeEvaluate
 	Final bool   `json:"final"`          // default false; see the package's documentation
+	// Profile is the profile that the rule belongs to, ProfileDefault (default) or ProfileStrict.
+	Profile string `json:"profile,omitempty"`
 }
+
+// These are the profiles. The profile default has what most teams would fix. The profile strict adds
+// style and conventions.
+const (
+	ProfileDefault = "default"
+	ProfileStrict  = "strict"
+)
 
 // Highest is the highest severity that the rule's findings can have.
 func (r *Rule) Highest() pipeline.Severity {
@@ -282,8 +294,9 @@ const (
 
 // Settings is review-settings.json.
 type Settings struct {
-	Mode      string            `json:"mode"`   // ModeEnforce, ModeAdvisory or ModeOff
-	Drafts    string            `json:"drafts"` // DraftsReview or DraftsSkip
+	Mode      string            `json:"mode"`    // ModeEnforce, ModeAdvisory or ModeOff
+	Profile   string            `json:"profile"` // ProfileDefault (also if empty) or ProfileStrict
+	Drafts    string            `json:"drafts"`  // DraftsReview or DraftsSkip
 	Gate      GateSettings      `json:"gate"`
 	Synthesis SynthesisSettings `json:"synthesis"`
 	Comment   CommentSettings   `json:"comment"`

@@ -29,17 +29,14 @@ type Engine struct {
 	rules       *rules.Engine
 	floors      []*floor
 	byID        map[string]*config.Rule
-	unchecked   map[string][]string // the rules by agent that its config's authors wrote and nothing checks
+	notes       map[string]string // by agent of kind rules: which rules of the layers do not run, and why
 	readsLabels bool
 	readsType   bool
 }
 
 // Compile compiles a config. Every config that Load returned compiles.
 func Compile(cfg *config.Config) (*Engine, error) {
-	e := &Engine{config: cfg, byID: aggregate.RulesByID(cfg), unchecked: map[string][]string{}}
-	for _, r := range cfg.OwnUnchecked() {
-		e.unchecked[r.Agent] = append(e.unchecked[r.Agent], r.ID)
-	}
+	e := &Engine{config: cfg, byID: aggregate.RulesByID(cfg), notes: idleNotes(cfg)}
 	var err error
 	if e.classify, err = classify.New(cfg); err != nil {
 		return nil, fmt.Errorf("compile the domains: %w", err)
