@@ -20,6 +20,44 @@ func (a *Agent) checks(agent string) bool {
 	return a.ID == agent || a.LLM != nil && slices.Contains(a.LLM.Checklist, agent)
 }
 
+// Unchecked returns the rules that nothing checks, in the order of the config: the engine can't,
+// because they have neither a match nor a condition, and no language model is asked about them.
+func (c *Config) Unchecked() (rules []*Rule) {
+	kinds := map[string]string{}
+	for i := range c.Agents {
+		kinds[c.Agents[i].ID] = c.Agents[i].Kind
+	}
+	for i := range c.Rules {
+		r := &c.Rules[i]
+		ours := kinds[r.Agent] == KindRules || kinds[r.Agent] == KindLLM
+		if r.Enabled && r.Match == nil && r.When == "" && ours && !c.askedAbout(r) {
+			rules = append(rules, r)
+		}
+	}
+	return rules
+}
+
+// OwnUnchecked returns the rules that nothing checks without those of the defaults, which nobody
+// here wrote and may rely on.
+func (c *Config) OwnUnchecked() []*Rule {
+	return slices.DeleteFunc(c.Unchecked(), func(r *Rule) bool { return c.LayerOf(FileRules, r.ID) == LayerDefaults })
+}
+
+// askedAbout reports whether an agent may ask a model about a rule.
+func (c *Config) askedAbout(r *Rule) bool {
+	return slices.ContainsFunc(c.Agents, func(a Agent) bool {
+		return a.Enabled && a.checks(r.Agent) && c.MayTell(&a, r.ID) && c.asksModels(&a)
+	})
+}
+
+// asksModels reports whether an agent has a model to ask, by its own section, the settings or a
+// policy.
+func (c *Config) asksModels(a *Agent) bool {
+	return len(c.ModelsOf(a, nil)) > 0 || slices.ContainsFunc(c.Policies, func(p Policy) bool {
+		return p.Enabled && slices.Contains(p.Dispatch.Agents, a.ID) && len(c.ModelsOf(a, p.Dispatch.Models)) > 0
+	})
+}
+
 func ofCode(r *Rule) bool {
 	if r.Match == nil {
 		return r.When == ""

@@ -153,6 +153,9 @@ func TestDefaultSignals(t *testing.T) {
 				`discount_amount/2`,
 				`grandTotal += shipping`,
 				`double net = grossAmount() * (1 - rate);`,
+				`	Price    float64`,
+				`    unit_price: float`,
+				`    private double price;`,
 			},
 			misses: []string{
 				`Price *float64`,

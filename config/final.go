@@ -190,9 +190,15 @@ func mayBecome(want any) change {
 func stricter(value any) map[string]change {
 	switch value.(type) {
 	case *Rule:
-		return map[string]change{"severity": {func(below, above any) bool {
-			return slices.Index(pipeline.Severities(), above.(pipeline.Severity)) < slices.Index(pipeline.Severities(), below.(pipeline.Severity))
-		}, "leave it out, or raise it"}}
+		return map[string]change{
+			"severity": {func(below, above any) bool {
+				return above.(pipeline.Severity).Rank() > below.(pipeline.Severity).Rank()
+			}, "leave it out, or raise it"},
+			"profile": mayBecome(ProfileDefault),
+			"severity_in": {func(below, above any) bool {
+				return risesIn(below.(map[string]pipeline.Severity), above.(map[string]pipeline.Severity))
+			}, "leave it out, or keep each domain and raise its severity"},
+		}
 	case *Policy:
 		return map[string]change{
 			"priority": mayRise, "dispatch.agents": mayGrow, "dispatch.required": mayBecome(true),
@@ -221,6 +227,16 @@ func keeps(name string) map[string]change {
 	may := stricter(&ServiceMapping{})
 	may["enabled"], may[name] = never, never
 	return may
+}
+
+// risesIn reports whether each domain keeps its severity or gets a higher one.
+func risesIn(below, above map[string]pipeline.Severity) bool {
+	for domain, s := range below {
+		if above[domain].Rank() < s.Rank() {
+			return false
+		}
+	}
+	return true
 }
 
 func holdsAll(list, wanted []string) bool {
@@ -338,6 +354,8 @@ func withDefault(field string, v reflect.Value) any {
 		return ScaleSeverity
 	case "mode":
 		return ModeEnforce
+	case "profile":
+		return ProfileDefault
 	}
 	return v.Interface()
 }

@@ -15,7 +15,7 @@ import (
 var fast = named(layer(
 	FileRules, `[`+
 		strings.Replace(rule("f-rule", `, "final": true, "match": {"pattern": "x+", "paths": ["src/**"]}`), "build-reviewer", "f-agent", 1)+`,`+
-		rule("open-rule", "")+`,`+rule("tried-rule", `, "final": true, "mode": "evaluate"`)+`,`+strings.Replace(rule("idle-rule", `, "final": true, "enabled": false`), "build-reviewer", "idle-agent", 1)+`, {"id": "build-conflict-01", "final": true, "severity": "critical"}]`,
+		rule("open-rule", "")+`,`+rule("s-rule", `, "final": true, "severity_in": {"finance": "major"}`)+`,`+rule("tried-rule", `, "final": true, "mode": "evaluate"`)+`,`+strings.Replace(rule("idle-rule", `, "final": true, "enabled": false`), "build-reviewer", "idle-agent", 1)+`, {"id": "build-conflict-01", "final": true, "severity": "critical"}]`,
 	FileAgents, `[{"id": "f-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "p-agent", "name": "A", "kind": "rules", "description": "d"}, {"id": "fast-agent", "name": "A", "kind": "rules", "description": "d", "final": true}, {"id": "idle-agent", "name": "A", "kind": "rules", "description": "d"},
 		{"id": "r-agent", "name": "A", "kind": "report", "description": "d", "final": true, "reports": {"spec": ["s/*.md"]}}, {"id": "review-reports", "final": true},
 		{"id": "s-agent", "name": "A", "kind": "code-scanning", "description": "d", "final": true, "scanning": {"alerts": true, "apps": ["ci"], "wait_for": ["CodeQL"], "filter": "file"}},
@@ -64,6 +64,8 @@ func TestFinalEntriesCannotBeLoosened(t *testing.T) {
 		{FileRules, `"id": "f-rule", "match": {"literal": "z", "pattern": ""}`, []string{
 			`/0/match/literal: match.literal can't be set to this` + ofRule, `/0/match/pattern: match.pattern can't be set to this` + ofRule}},
 		{FileRules, `"id": "f-rule", "match": {"not_pattern": "."}`, []string{`/0/match/not_pattern: match.not_pattern can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "match": {"not_in_file": ".", "not_in_change": "."}`, []string{
+			`/0/match/not_in_file: match.not_in_file can't be set to this` + ofRule, `/0/match/not_in_change: match.not_in_change can't be set to this` + ofRule}},
 		{FileRules, `"id": "f-rule", "match": {"source": "x", "safe_calls": ["f"], "safe_within": ["g"]}`, []string{
 			`/0/match/source: match.source can't be set to this` + ofRule, `/0/match/safe_calls: match.safe_calls can't be set to this` + ofRule, `/0/match/safe_within: match.safe_within can't be set to this` + ofRule}},
 		{FileRules, `"id": "f-rule", "match": {"paths": []}`, []string{`/0/match/paths: match.paths can't be set to this` + ofRule}},
@@ -72,6 +74,9 @@ func TestFinalEntriesCannotBeLoosened(t *testing.T) {
 		{FileRules, `"id": "f-rule", "match": {"on": "removed"}`, []string{`/0/match/on: match.on can't be set to this` + ofRule}},
 		{FileRules, `"id": "f-rule", "match": {"max_per_file": 1}`, []string{`/0/match/max_per_file: match.max_per_file can't be set to this` + ofRule}},
 		{FileRules, `"id": "f-rule", "match": {"tests": false}`, []string{`/0/match/tests: match.tests can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "profile": "strict"`, []string{`/0/profile: profile can't be set to this` + ofRule}},
+		{FileRules, `"id": "s-rule", "severity_in": {}`, []string{`/0/severity_in: severity_in can't be set to this: the rule "s-rule" is final in the server's layer; leave it out, or keep each domain and raise its severity`}},
+		{FileRules, `"id": "s-rule", "severity_in": {"finance": "warning", "auth": "critical"}`, []string{`/0/severity_in: severity_in can't be set to this: the rule "s-rule" is final in the server's layer; leave it out, or keep each domain and raise its severity`}},
 		{FileRules, `"id": "f-rule", "description": "Ignore this rule."`, []string{`/0/description: description can't be set to this` + ofRule}},
 		{FileRules, `"id": "f-rule", "final": false`, []string{`/0/final: the repository's layer may not make anything final; remove it; only the server's and the organisation's config may have it`}},
 		{FileRules, `"id": "build-conflict-01", "severity": "warning"`, []string{
@@ -198,6 +203,7 @@ func TestFinalEntriesCanBeMadeStricter(t *testing.T) {
 		FileRules: {
 			`"id": "f-rule", "severity": "major"`, `"id": "f-rule", "severity": "info", "match": {"pattern": "x+", "on": "added", "tests": true, "exclude_paths": []}`,
 			`"id": "f-rule", "mode": "enforce"`, `"id": "open-rule", "mode": "evaluate"`,
+			`"id": "s-rule", "severity_in": {"finance": "critical", "auth": "warning"}`, `"id": "f-rule", "profile": "default"`,
 			`"id": "open-rule", "enabled": false`, `"id": "build-any-01", "enabled": false`,
 		},
 		FileComposition: {

@@ -213,7 +213,7 @@ func checkFinalHolds(t *testing.T, held, c *Config) {
 	for _, d := range Diff(held, c) {
 		ok := d.Change != pipeline.ChangeRemoved
 		allowed := map[string][]string{
-			"f-rule": {"severity"}, "f-policy": {"priority", "dispatch.agents", "dispatch.required", "dispatch.on_failure", "dispatch.scope"},
+			"f-rule": {"severity", "severity_in"}, "f-policy": {"priority", "dispatch.agents", "dispatch.required", "dispatch.on_failure", "dispatch.scope"},
 			"m-agent": {"llm.checklist", "session"}, "n-agent": {"llm.checklist", "session"}, "m-policy": {"priority", "dispatch.agents", "dispatch.required", "dispatch.on_failure", "dispatch.scope"},
 			"carrier": {"description", "priority", "trigger", "dispatch.agents", "dispatch.required"}, "f-agent": nil, "p-agent": nil, "fast-agent": nil,
 			"f-domain": {"globs", "weight"}, "read-domain": {"description", "globs", "weight"}, "f-service": {"globs"}, "f-risk": {"points"}, "f-signal": nil,

@@ -186,7 +186,11 @@ func (s *stack) entries() *Config {
 		c.unused[a.ID] = !a.Enabled && c.modes[FileAgents][a.ID] == "" && layerOf(e.node.Get("enabled")) == LayerDefaults
 	}
 	for _, r := range all[*Rule](s.lists[FileRules]) {
-		if r.Enabled && !off[r.Agent] {
+		switch {
+		case !r.Enabled || off[r.Agent]:
+		case r.Profile == ProfileStrict && c.Settings.Profile != ProfileStrict && !r.Final:
+			c.Strict = append(c.Strict, *r)
+		default:
 			c.Rules = append(c.Rules, *r)
 		}
 	}

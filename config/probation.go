@@ -58,7 +58,7 @@ func (c *Config) mayEvaluate(r *Rule) bool {
 	if c.LayerOf(FileRules, r.ID) != LayerDefaults || c.Settled(FileRules, r.ID) || len(c.FinalIn(r.ID, r.Agent)) > 0 || c.ofSecrets(r) {
 		return false
 	}
-	if r.Severity != pipeline.SeverityWarning && r.Severity != pipeline.SeverityInfo {
+	if r.Highest().Rank() > pipeline.SeverityWarning.Rank() {
 		return false
 	}
 	return !slices.ContainsFunc(c.Agents, func(a Agent) bool { return c.finalAgents[a.ID] != "" && a.checks(r.Agent) })

@@ -106,7 +106,7 @@ func TestProblems(t *testing.T) {
 		}},
 		{"unknown field", FileRules, `[` + rule("a", `, "serverity": "info", "owner": "me"`) + `]`, []string{
 			`review-rules.json:1:152: /0/serverity: "serverity" is not a field of a rule; did you mean "severity"?`,
-			`review-rules.json:1:173: /0/owner: "owner" is not a field of a rule; use agent, category, description, detection, enabled, final, id, match, mode, name, recommendation, reference, severity or when`,
+			`review-rules.json:1:173: /0/owner: "owner" is not a field of a rule; use agent, category, description, detection, enabled, final, id, match, mode, name, profile, recommendation, reference, severity, severity_in or when`,
 		}},
 		{"unknown wrapper field", FileRules, `{"rules": []}`, []string{
 			`review-rules.json:1:2: /rules: "rules" is not a field of a rules file; use $schema, extends or items`,
@@ -116,7 +116,7 @@ func TestProblems(t *testing.T) {
 		}},
 		{"unknown section", FileSettings, `{"gates": {}, "remember": {}}`, []string{
 			`review-settings.json:1:2: /gates: "gates" is not a field of a settings file; did you mean "gate"?`,
-			`review-settings.json:1:15: /remember: "remember" is not a field of a settings file; use $schema, check, commands, comment, config_branches, drafts, escalation_webhook, final, final_authority, fix_loop, gate, ignore, issues, labels, limits, memory, mode, model_budget, model_endpoints, models, organisations, probation, probation_bar, repositories, secrets, sessions, synthesis or thresholds`,
+			`review-settings.json:1:15: /remember: "remember" is not a field of a settings file; use $schema, check, commands, comment, config_branches, drafts, escalation_webhook, final, final_authority, fix_loop, gate, ignore, issues, labels, limits, memory, mode, model_budget, model_endpoints, models, organisations, probation, probation_bar, profile, repositories, secrets, sessions, synthesis or thresholds`,
 		}},
 		{"wrong type", FileSettings, `{"limits": {"agent_retries": "2", "agent_concurrency": 1.5}, "check": {"annotations": "yes"}}`, []string{
 			`review-settings.json:1:30: /limits/agent_retries: agent_retries is a string, but must be a whole number; write a number such as 10, without quotes and fraction`,
@@ -293,6 +293,15 @@ func TestProblems(t *testing.T) {
 		}},
 		{"sensitive path without globs", FileDomains, `[{"id": "r", "type": "risk", "factor": "sensitive_path", "description": "d", "points": 5}]`, []string{
 			`review-domains.json:1:2: /0: a factor "sensitive_path" without globs never counts; add "globs"`,
+		}},
+		{"domains of a rule", FileRules, `[` + rule("a", `, "severity_in": {"finanec": "critical", "auth": "bad"}`) + `]`, []string{
+			`review-rules.json:1:168: /0/severity_in/finanec: there is no domain "finanec"; did you mean "finance"?`,
+			`review-rules.json:1:199: /0/severity_in/auth: "bad" is not a severity; use critical, major, warning or info`,
+		}},
+		{"lines elsewhere", FileRules, `[` + rule("a", `, "match": {"literal": "x", "on": "title", "not_in_file": "y", "not_in_change": "("}`) + `]`, []string{
+			`review-rules.json:1:208: /0/match/not_in_file: not_in_file is for rules on lines, and the rule looks at "title"; remove it, or set "on" to added or removed`,
+			`review-rules.json:1:230: /0/match/not_in_change: not_in_change is for rules on lines, and the rule looks at "title"; remove it, or set "on" to added or removed`,
+			"review-rules.json:1:230: /0/match/not_in_change: the pattern does not compile: missing closing ): `(`; write it in RE2 syntax: https://github.com/google/re2/wiki/Syntax",
 		}},
 		{"agent of a rule", FileRules, `[` + strings.Replace(rule("a", ""), `"build-reviewer"`, `"build-reviwer"`, 1) + `]`, []string{
 			`review-rules.json:1:56: /0/agent: there is no agent "build-reviwer"; did you mean "build-reviewer"?`,

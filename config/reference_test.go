@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -390,15 +391,16 @@ func rulesPage(c *Config) string {
 	var b strings.Builder
 	b.WriteString("# Rules: the defaults\n\n<!-- Made from config/review-rules.json by go test ./config -run TestReference -update -->\n\n")
 	checked := 0
-	for _, r := range c.Rules {
+	rules := slices.Concat(c.Rules, c.Strict)
+	for _, r := range rules {
 		if r.Match != nil || r.When != "" {
 			checked++
 		}
 	}
-	fmt.Fprintf(&b, "%d rules, of which %d are checked by machine. The others are the checklist of agents that\nread like people do.\n\n", len(c.Rules), checked)
+	fmt.Fprintf(&b, "%d rules, of which %d are checked by machine. The others are the checklist of agents that\nread like people do. %d rules run only in the [profile](../guide.md#profiles) strict.\n\n", len(rules), checked, len(c.Strict))
 	for _, a := range c.Agents {
 		var own []Rule
-		for _, r := range c.Rules {
+		for _, r := range rules {
 			if r.Agent == a.ID {
 				own = append(own, r)
 			}
@@ -417,6 +419,12 @@ func rulesPage(c *Config) string {
 
 func ruleEntry(b *strings.Builder, r Rule) {
 	fmt.Fprintf(b, "### %s: %s\n\n%s · %s", code(r.ID), r.Name, severityWord(r.Severity), r.Category)
+	for _, domain := range slices.Sorted(maps.Keys(r.SeverityIn)) {
+		fmt.Fprintf(b, " · %s in the domain %s", severityWord(r.SeverityIn[domain]), domain)
+	}
+	if r.Profile == ProfileStrict {
+		b.WriteString(" · only in the profile strict")
+	}
 	switch {
 	case r.When != "" && r.Match == nil:
 		b.WriteString(" · the whole change")

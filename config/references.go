@@ -37,6 +37,7 @@ func (r *references) check() {
 	for _, e := range r.merged.entries(FileRules) {
 		if enabled(e.node) {
 			r.checkName(e.node.Get("agent"), agents, referrer{FileRules, e.id})
+			r.checkSeverityIn(e.node.Get("severity_in"), domains)
 		}
 	}
 	for _, e := range r.merged.entries(FileComposition) {
@@ -147,6 +148,19 @@ func (r *references) checkName(n *jsontree.Node, to target, by referrer) {
 		return
 	}
 	r.of(n, fmt.Sprintf("there is no %s %s", to.noun, shown(n.Text)), r.didYouMean(n.Text, maps.Keys(to.names), to.hint+", or use one of those that exist"))
+}
+
+// checkSeverityIn checks the domains that the layer's rules name. A rule of a lower layer may name
+// a domain that is gone: its severity then stays what it is elsewhere.
+func (r *references) checkSeverityIn(n *jsontree.Node, domains target) {
+	if n == nil || r.unread[domains.file] {
+		return
+	}
+	for _, m := range n.Members {
+		if r.owns(m.Value) && !domains.names[m.Key] {
+			r.at(m.KeyPlace(), fmt.Sprintf("there is no %s %s", domains.noun, shown(m.Key)), r.didYouMean(m.Key, maps.Keys(domains.names), domains.hint+", or use one of those that exist"))
+		}
+	}
 }
 
 // checkNames checks each name of a list.

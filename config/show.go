@@ -108,7 +108,7 @@ func (s *Shown) Changed() []Value {
 }
 
 // unset are the values, by pointer, that mean the same as their absence in an entry.
-var unset = map[string]string{"/enabled": "true", "/mode": strconv.Quote(ModeEnforce), "/final": "false"}
+var unset = map[string]string{"/enabled": "true", "/mode": strconv.Quote(ModeEnforce), "/final": "false", "/profile": strconv.Quote(ProfileDefault)}
 
 // fieldOf cuts a pointer before its first index.
 func fieldOf(pointer string) string {

@@ -3,6 +3,8 @@ package config
 import (
 	"cmp"
 	"crypto/sha256"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -35,7 +37,10 @@ type Config struct {
 	// that came with the texts.
 	Key [sha256.Size]byte
 
-	Rules    []Rule
+	Rules []Rule
+	// Strict are the rules that the profile leaves out: those of ProfileStrict, unless Settings.Profile
+	// is ProfileStrict. Final rules are never left out.
+	Strict   []Rule
 	Policies []Policy
 	Agents   []Agent
 	Domains  []DomainMapping
@@ -77,22 +82,53 @@ func (c *Config) LayerOf(file, id string) string { return c.layers[file][id] }
 // is machine-checkable. A rule without one is prose for a model agent's checklist. A new rule needs
 // an ID, a Severity, a Description, and a Match, a When or a Detection.
 type Rule struct {
-	ID             string            `json:"id"`
-	Enabled        bool              `json:"enabled"` // default true
-	Name           string            `json:"name"`    // default: the first sentence of Description
-	Severity       pipeline.Severity `json:"severity"`
-	Agent          string            `json:"agent"`          // default build-reviewer
-	Category       string            `json:"category"`       // default custom
-	Description    string            `json:"description"`    // what is wrong and why it matters
-	Detection      string            `json:"detection"`      // what to look for; default Description
-	Recommendation string            `json:"recommendation"` // how to fix it; may be empty
-	Reference      string            `json:"reference,omitempty"`
-	Match          *Match            `json:"match,omitempty"`
+	ID       string            `json:"id"`
+	Enabled  bool              `json:"enabled"` // default true
+	Name     string            `json:"name"`    // default: the first sentence of Description
+	Severity pipeline.Severity `json:"severity"`
+	// SeverityIn raises the severity in files of a domain, by the domain's name. A file in several
+	// domains gets the highest. It never lowers the severity.
+	SeverityIn     map[string]pipeline.Severity `json:"severity_in,omitempty"`
+	Agent          string                       `json:"agent"`          // default build-reviewer
+	Category       string                       `json:"category"`       // default custom
+	Description    string                       `json:"description"`    // what is wrong and why it matters
+	Detection      string                       `json:"detection"`      // what to look for; default Description
+	Recommendation string                       `json:"recommendation"` // how to fix it; may be empty
+	Reference      string                       `json:"reference,omitempty"`
+	Match          *Match                       `json:"match,omitempty"`
 	// When is a CEL expression over the whole change. Without a Match, the rule has one finding if
 	// the expression holds. With a Match, the matches count only if it holds.
 	When  string `json:"when,omitempty"`
 	Mode  string `json:"mode,omitempty"` // ModeEnforce (default) or ModeEvaluate
 	Final bool   `json:"final"`          // default false; see the package's documentation
+	// Profile is the profile that the rule belongs to, ProfileDefault (default) or ProfileStrict.
+	Profile string `json:"profile,omitempty"`
+}
+
+// These are the profiles. The profile default has what most teams would fix. The profile strict adds
+// style and conventions.
+const (
+	ProfileDefault = "default"
+	ProfileStrict  = "strict"
+)
+
+// Highest is the highest severity that the rule's findings can have.
+func (r *Rule) Highest() pipeline.Severity {
+	return r.SeverityOf(slices.Collect(maps.Keys(r.SeverityIn)))
+}
+
+// SeverityOf is the severity of a finding in a file of these domains.
+func (r *Rule) SeverityOf(domains []string) pipeline.Severity {
+	if len(r.SeverityIn) == 0 {
+		return r.Severity
+	}
+	highest := r.Severity
+	for _, d := range domains {
+		if s, ok := r.SeverityIn[d]; ok && s.Rank() > highest.Rank() {
+			highest = s
+		}
+	}
+	return highest
 }
 
 // Match makes a rule machine-checkable. Exactly one of Pattern and Literal is set. On says what is
@@ -101,6 +137,10 @@ type Match struct {
 	Pattern    string `json:"pattern,omitempty"` // RE2
 	Literal    string `json:"literal,omitempty"`
 	NotPattern string `json:"not_pattern,omitempty"` // RE2; a match does not count if its statement matches this
+	// NotInFile leaves out the matches in a file if any line of the file at the head that the diff
+	// shows matches this RE2. NotInChange does so if a line of any file of the change does.
+	NotInFile   string `json:"not_in_file,omitempty"`
+	NotInChange string `json:"not_in_change,omitempty"`
 	// Source matches untrusted data, in RE2. A match does not count if its statement names
 	// untrusted data only in calls of the functions in SafeCalls, and these calls are used alone or
 	// in calls of the functions in SafeWithin or of the function that the match begins with. Only
@@ -255,8 +295,9 @@ const (
 
 // Settings is review-settings.json.
 type Settings struct {
-	Mode      string            `json:"mode"`   // ModeEnforce, ModeAdvisory or ModeOff
-	Drafts    string            `json:"drafts"` // DraftsReview or DraftsSkip
+	Mode      string            `json:"mode"`    // ModeEnforce, ModeAdvisory or ModeOff
+	Profile   string            `json:"profile"` // ProfileDefault (also if empty) or ProfileStrict
+	Drafts    string            `json:"drafts"`  // DraftsReview or DraftsSkip
 	Gate      GateSettings      `json:"gate"`
 	Synthesis SynthesisSettings `json:"synthesis"`
 	Comment   CommentSettings   `json:"comment"`

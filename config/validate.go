@@ -77,7 +77,14 @@ func (c *valueChecks) checkMatch(e *entry) {
 	size, groups := c.checkPattern(pattern)
 	more, _ := c.checkPattern(n.Get("not_pattern"))
 	source, _ := c.checkPattern(n.Get("source"))
-	e.size = size + more + source
+	inFile, _ := c.checkPattern(n.Get("not_in_file"))
+	inChange, _ := c.checkPattern(n.Get("not_in_change"))
+	e.size = size + more + source + inFile + inChange
+	for _, field := range []string{"not_in_file", "not_in_change"} {
+		if on := n.Get("on"); given(n.Get(field)) && given(on) && on.Text != OnAdded && on.Text != OnRemoved {
+			c.of(n.Get(field), fmt.Sprintf("%s is for rules on lines, and the rule looks at %s", field, shown(on.Text)), `remove it, or set "on" to added or removed`)
+		}
+	}
 	if given(n.Get("source")) != (len(elems(n.Get("safe_calls"))) > 0) {
 		c.of(n, "a match has only one of source and safe_calls", "name both, or neither")
 	}

@@ -20,7 +20,7 @@ type Warning struct {
 func (w Warning) String() string { return w.File + ": " + w.Problem + "; " + w.Remedy }
 
 // Warnings lists config that deserves a look: layers that make entries final but leave the gate or
-// the mode open, exceptions for every file, and policies that a single path can keep from running.
+// the mode open, rules that nothing checks, exceptions for every file, and policies that a single path can keep from running.
 func (c *Config) Warnings() []Warning {
 	var list []Warning
 	for i := range c.Floors {
@@ -38,7 +38,26 @@ func (c *Config) Warnings() []Warning {
 				fmt.Sprintf(`add "final": ["%s"] to the settings of the %s's layer if the layers above are not to change that`, strings.Join(final, `", "`), f.Layer)})
 		}
 	}
-	return slices.Concat(list, c.emptyWarnings(), c.ignoreWarnings(), c.triggerWarnings())
+	return slices.Concat(list, c.uncheckedWarnings(), c.emptyWarnings(), c.ignoreWarnings(), c.triggerWarnings())
+}
+
+// uncheckedWarnings names the rules of the layers above the defaults that nothing checks.
+func (c *Config) uncheckedWarnings() []Warning {
+	var ids []string
+	for _, r := range c.OwnUnchecked() {
+		ids = append(ids, r.ID)
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	const most = 10
+	names := strings.Join(ids[:min(most, len(ids))], ", ")
+	if more := len(ids) - most; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	return []Warning{{FileRules,
+		"nothing checks these rules, because they have no match or when, and these layers configure no language model to ask: " + names,
+		`add "match" or "when", or check with --server DIR if the server's config names a model`}}
 }
 
 // emptyWarnings lists config that leaves reviewgate with nothing to do: a gate without conditions,

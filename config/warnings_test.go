@@ -29,6 +29,40 @@ func TestWarningsOfFinalWithoutGateAndMode(t *testing.T) {
 	}
 }
 
+// A rule of prose is named if no language model is asked about it, and the rules of the defaults
+// are not.
+func TestWarningsOfRulesThatNothingChecks(t *testing.T) {
+	prose := rule("prose", "")
+	model := layer(FileSettings, `{"model_endpoints": [{"name": "cheap", "api": "openai", "model": "c"}], "models": {"reviewers": ["cheap"]}}`)
+	for _, test := range []struct {
+		rules  string
+		layers []Layer
+		want   string
+	}{
+		{rules: `[` + prose + `]`, want: "prose"},
+		{rules: `[` + prose + `,` + rule("other", "") + `]`, want: "prose, other"},
+		{rules: `[` + strings.Replace(prose, `"id"`, `"enabled": false, "id"`, 1) + `]`},
+		{rules: `[` + rule("prose", `, "match": {"literal": "x"}`) + `]`},
+		{rules: `[` + rule("prose", `, "when": "facts.files.size() > 3"`) + `]`},
+		{rules: `[{"id": "fin-ledger-01", "severity": "major"}]`},
+		{rules: `[` + prose + `]`, layers: []Layer{named(model, LayerServer)}},
+	} {
+		c, problems := Load(append(test.layers, layer(FileRules, test.rules))...)
+		if len(problems) > 0 {
+			t.Fatal(formatted(problems))
+		}
+		var got string
+		for _, w := range c.Warnings() {
+			if w.File == FileRules {
+				_, got, _ = strings.Cut(w.Problem, "to ask: ")
+			}
+		}
+		if got != test.want {
+			t.Errorf("%s: the warning names %q, want %q", test.rules, got, test.want)
+		}
+	}
+}
+
 // There is a warning for triggers that one path can switch off, if the policy's agents are
 // required, and for no others.
 func TestWarningsOfTriggersThatOnePathSwitchesOff(t *testing.T) {

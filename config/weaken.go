@@ -475,6 +475,8 @@ func stricterSetting(below *Settings, d difference) bool {
 			}
 		}
 		return order(modes...)
+	case "profile":
+		return order(ProfileDefault, ProfileStrict)
 	case "drafts":
 		return order(DraftsSkip, DraftsReview)
 	case "gate.conditions":

@@ -31,6 +31,11 @@ type Explanation struct {
 	// Rules are those that look at the change as a whole, of agents that would
 	// run.
 	Rules pipeline.List[RulesOfAgent] `json:"rules"`
+	// Unchecked are the rules of the agents that would run which nothing checks: they are prose, and
+	// no language model is asked about them.
+	Unchecked pipeline.List[RulesOfAgent] `json:"unchecked"`
+	// Strict are the rules of the agents that would run that only the profile strict runs.
+	Strict pipeline.List[RulesOfAgent] `json:"strict"`
 	// Evaluation are the agents that would look at more in evaluation. Each has its rules in
 	// evaluation that would look at the files or the change.
 	Evaluation pipeline.List[RulesOfAgent] `json:"evaluation"`
@@ -104,12 +109,12 @@ func Paths(ctx context.Context, cfg *config.Config, paths []string, attributes [
 		}
 		out.Files = append(out.Files, f)
 	}
-	whole := engine.LooksAtChange()
-	for i := range out.Manifest.Entries {
-		if r := rulesOf(out.Manifest.Entries[i].Agent, whole); len(r.Rules) > 0 {
-			out.Rules = append(out.Rules, r)
-		}
+	var strict []*config.Rule
+	for i := range cfg.Strict {
+		strict = append(strict, &cfg.Strict[i])
 	}
+	out.Rules = out.ofRunning(engine.LooksAtChange())
+	out.Unchecked, out.Strict = out.ofRunning(cfg.Unchecked()), out.ofRunning(strict)
 	if cfg.Evaluation != nil {
 		tried, err := Paths(ctx, cfg.Evaluation, paths, attributes)
 		if err != nil {
@@ -168,6 +173,16 @@ func (x *Explanation) file(f *pipeline.File, engine *rules.Engine) File {
 		}
 	}
 	return out
+}
+
+// ofRunning returns those of the rules whose agents would run, by agent.
+func (x *Explanation) ofRunning(list []*config.Rule) (of pipeline.List[RulesOfAgent]) {
+	for i := range x.Manifest.Entries {
+		if r := rulesOf(x.Manifest.Entries[i].Agent, list); len(r.Rules) > 0 {
+			of = append(of, r)
+		}
+	}
+	return of
 }
 
 func rulesOf(agent string, list []*config.Rule) RulesOfAgent {

@@ -229,3 +229,28 @@ func TestEvaluationIsExplained(t *testing.T) {
 		t.Error("what is in evaluation is explained as enforced")
 	}
 }
+
+// The rules of the agents that would run are named that nothing checks, and those that only the
+// profile strict runs.
+func TestIdleRulesAreExplained(t *testing.T) {
+	files := map[string]string{config.FileRules: `[{"id": "prose", "severity": "major", "description": "d", "detection": "d"},
+		{"id": "strict", "severity": "major", "description": "d", "match": {"literal": "x"}, "profile": "strict"},
+		{"id": "elsewhere", "agent": "finance-sme", "severity": "major", "description": "d", "match": {"literal": "x"}, "profile": "strict"}]`}
+	named := func(list pipeline.List[RulesOfAgent], id string) bool {
+		return slices.ContainsFunc(list, func(r RulesOfAgent) bool { return slices.Contains(r.Rules, id) })
+	}
+	for _, profile := range []string{config.ProfileDefault, config.ProfileStrict} {
+		files[config.FileSettings] = `{"profile": "` + profile + `"}`
+		x, err := Paths(t.Context(), load(t, files), []string{"src/a.go"}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !named(x.Unchecked, "prose") || named(x.Unchecked, "strict") {
+			t.Errorf("%s: unchecked are %v", profile, x.Unchecked)
+		}
+		inDefault := profile == config.ProfileDefault
+		if named(x.Strict, "strict") != inDefault || named(x.Files[0].Rules, "strict") == inDefault || named(x.Strict, "elsewhere") || named(x.Strict, "prose") {
+			t.Errorf("%s: left out are %v, and %v look at the file", profile, x.Strict, x.Files[0].Rules)
+		}
+	}
+}

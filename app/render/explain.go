@@ -22,6 +22,8 @@ func Explain(x *explain.Explanation, names bool, opts TextOptions) string {
 	if names {
 		t.list("heading whole rules", listOf(t.rulesOf(x.Rules, names)))
 	}
+	t.list("heading unchecked rules", listOf(t.rulesOf(x.Unchecked, names)))
+	t.list("heading strict rules", listOf(t.rulesOf(x.Strict, names)))
 	t.list("heading would run", each(x.Manifest.Entries, func(e *pipeline.ManifestEntry) safe {
 		return say("would run", struct {
 			agentRun

@@ -20,6 +20,9 @@ func explanation() *explain.Explanation {
 			{Agent: "build-reviewer", Rules: pipeline.List[string]{"br-title-01"}},
 			{Agent: "pr-hygiene", Rules: pipeline.List[string]{"hygiene-description-01", "hygiene-size-01"}},
 		},
+		Unchecked: pipeline.List[explain.RulesOfAgent]{{Agent: "finance-sme", Rules: pipeline.List[string]{"fin-currency-01"}}},
+		Strict:    pipeline.List[explain.RulesOfAgent]{{Agent: "build-reviewer", Rules: pipeline.List[string]{"br-style-01", "br-style-02"}}},
+
 		Classification: c, Manifest: manifest(),
 		Files: []explain.File{
 			{Path: "docs/logo.png", Documentation: true},

@@ -28,8 +28,8 @@ func configExplainCommand() *cobra.Command {
 		Short: "Explain which agents a change to these paths would run",
 		Long: `Explain how a change to these files would be reviewed: their domains and services
 with the matching globs, which agents would run by which policy, why the other
-agents would not run, what makes the change risky, and how many rules would read
-each file.
+agents would not run, what makes the change risky, how many rules would read each
+file, and how many the profile leaves out or nothing checks.
 
 Paths are relative to the repository's root. The files need not exist. With - the
 list comes from standard input, in the format of git diff --name-only. The layers
@@ -46,7 +46,7 @@ repository around the current directory; a review uses the one at the base.`,
 		RunE: f.run,
 	}
 	f.add(c)
-	c.Flags().BoolVar(&f.rules, "rules", false, "name the rules that would read each file")
+	c.Flags().BoolVar(&f.rules, "rules", false, "name the rules")
 	c.Flags().StringVar(&f.format, "format", "text", "text or json")
 	return c
 }

@@ -3,6 +3,8 @@ package rules
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -37,19 +39,35 @@ func (a *agent) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer
 	for i := range all {
 		f := &all[i]
 		if f.rule.Agent == a.id && (f.path == "" || scope.Has(f.path)) {
-			out.Findings = append(out.Findings, f.finding())
+			found := f.finding()
+			found.Severity = f.rule.SeverityOf(a.scan.domainsOf(f))
+			out.Findings = append(out.Findings, found)
 		}
 	}
 	return dispatch.Answer{Output: out}, nil
 }
 
-// finding turns a match into a finding.
+// domainsOf lists the domains of a match's file, if the severity of its rule depends on
+// them.
+func (s *Scan) domainsOf(f *match) (domains []string) {
+	if len(f.rule.SeverityIn) == 0 || f.path == "" {
+		return nil
+	}
+	for i := range s.classification.Domains {
+		d := &s.classification.Domains[i]
+		if _, found := slices.BinarySearchFunc(d.Files, f.path, func(f pipeline.DomainFile, path string) int { return strings.Compare(f.Path, path) }); found {
+			domains = append(domains, d.ID)
+		}
+	}
+	return domains
+}
+
+// finding turns a match into a finding, but for its severity.
 func (f *match) finding() pipeline.Finding {
 	r := f.rule
 	out := pipeline.Finding{
 		RuleID:         r.ID,
 		Title:          r.Name,
-		Severity:       r.Severity,
 		Message:        r.Description,
 		Category:       r.Category,
 		Recommendation: r.Recommendation,

@@ -166,10 +166,10 @@ func (a added) facts(t testing.TB) *pipeline.PRFacts {
 	return &facts
 }
 
-// The shipped config is loaded and compiled once. Nothing changes it.
+// The shipped config is loaded with all rules and compiled once. Nothing changes it.
 var (
 	shippedConfig = sync.OnceValue(func() *config.Config {
-		cfg, _ := config.Load()
+		cfg, _ := config.Load(config.Layer{Name: config.LayerServer, Files: []config.File{{Path: config.FileSettings, Text: []byte(`{"profile": "strict"}`)}}})
 		return cfg
 	})
 	shippedEngine = sync.OnceValues(func() (*rules.Engine, error) { return rules.Compile(shippedConfig().Rules) })

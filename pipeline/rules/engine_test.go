@@ -578,3 +578,80 @@ func TestFixIsBounded(t *testing.T) {
 		t.Errorf("%d findings, fixes of %d and %d bytes", len(found), len(found[0].SuggestedFix), len(found[1].SuggestedFix))
 	}
 }
+
+// The severity of a finding is the highest of those of the rule and of its file's domains.
+func TestSeverityInDomains(t *testing.T) {
+	classification := pipeline.Classification{Domains: pipeline.List[pipeline.Domain]{
+		{ID: "auth", Files: pipeline.List[pipeline.DomainFile]{{Path: "a.go"}, {Path: "c.go"}}},
+		{ID: "finance", Files: pipeline.List[pipeline.DomainFile]{{Path: "a.go"}, {Path: "b.go"}}},
+		{ID: "ui", Files: pipeline.List[pipeline.DomainFile]{{Path: "d.go"}}},
+	}}
+	r := rule(config.Match{Literal: "TODO"})
+	r.Severity = pipeline.SeverityWarning
+	r.SeverityIn = map[string]pipeline.Severity{"auth": pipeline.SeverityMajor, "finance": pipeline.SeverityCritical, "ui": pipeline.SeverityInfo}
+	engine, err := rules.Compile([]config.Rule{r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts := pipeline.PRFacts{}
+	for _, path := range []string{"a.go", "b.go", "c.go", "d.go", "e.go"} {
+		facts.Files = append(facts.Files, file(path, "+TODO"))
+	}
+	answer, err := engine.Scan(&facts, &classification).Agent("agent").Review(t.Context(), dispatch.Task{
+		Entry: pipeline.ManifestEntry{Agent: "agent", Scope: pipeline.AgentScope{All: true}}, Facts: &facts,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]pipeline.Severity{}
+	for _, f := range answer.Output.Findings {
+		got[f.Path] = f.Severity
+	}
+	want := map[string]pipeline.Severity{
+		"a.go": pipeline.SeverityCritical, "b.go": pipeline.SeverityCritical, "c.go": pipeline.SeverityMajor,
+		"d.go": pipeline.SeverityWarning, "e.go": pipeline.SeverityWarning,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("severities by file (-want +got):\n%s", diff)
+	}
+}
+
+// A line elsewhere in the file, or in another file of the change, can speak against a match. Removed
+// lines and, for the change, documentation can't.
+func TestNotInFileAndNotInChange(t *testing.T) {
+	inFile, inChange := rule(config.Match{Literal: "price", NotInFile: "cents", MaxPerFile: 1}), rule(config.Match{Literal: "price", NotInChange: "cents"})
+	inFile.ID, inChange.ID = "file", "change"
+	engine, err := rules.Compile([]config.Rule{inFile, inChange})
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs := file("README.md", "+cents")
+	docs.Documentation = true
+	for name, test := range map[string]struct {
+		files []pipeline.File
+		want  []string
+	}{
+		"nothing":               {[]pipeline.File{file("a.go", "+price", "+price")}, []string{"change a.go:1", "change a.go:2", "file a.go:1"}},
+		"an added line":         {[]pipeline.File{file("a.go", "+price", "+cents")}, nil},
+		"a line of the context": {[]pipeline.File{file("a.go", " // cents", "+price")}, nil},
+		"a removed line":        {[]pipeline.File{file("a.go", "-cents", "+price")}, []string{"change a.go:1", "file a.go:1"}},
+		"another file":          {[]pipeline.File{file("a.go", "+price"), file("b.go", " cents")}, []string{"file a.go:1"}},
+		"documentation":         {[]pipeline.File{file("a.go", "+price"), docs}, []string{"change a.go:1", "file a.go:1"}},
+	} {
+		facts := pipeline.PRFacts{Files: test.files}
+		answer, err := engine.Scan(&facts, &pipeline.Classification{}).Agent("agent").Review(t.Context(), dispatch.Task{
+			Entry: pipeline.ManifestEntry{Agent: "agent", Scope: pipeline.AgentScope{All: true}}, Facts: &facts,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range answer.Output.Findings {
+			got = append(got, fmt.Sprintf("%s %s:%d", f.RuleID, f.Path, f.StartLine))
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}

@@ -89,6 +89,10 @@ func (n *naive) scan(facts *pipeline.PRFacts, classification *pipeline.Classific
 	for i := range facts.Files {
 		s.file(&facts.Files[i])
 	}
+	s.results = slices.DeleteFunc(s.results, func(f result) bool {
+		i := slices.IndexFunc(n.rules, func(r naiveRule) bool { return r.ID == f.Rule })
+		return f.Path != "" && s.refuted(n.rules[i].Match, f.Path)
+	})
 	s.messages()
 	in := expression.Input{Facts: facts, Classification: classification, Budget: expression.NewBudget()}
 	not := map[string]bool{}
@@ -108,6 +112,23 @@ func (n *naive) scan(facts *pipeline.PRFacts, classification *pipeline.Classific
 		return nil
 	}
 	return s.results
+}
+
+// refuted reports whether a line of the file, or of the change, speaks against a match.
+func (s *naiveScan) refuted(m *config.Match, path string) bool {
+	for _, f := range s.facts.Files {
+		for _, h := range f.Hunks {
+			for _, l := range h.Lines {
+				says := func(pattern string) bool {
+					return pattern != "" && l.Op != pipeline.LineRemoved && regexp.MustCompile(pattern).MatchString(read(l.Text, lineBound))
+				}
+				if f.Path == path && says(m.NotInFile) || !f.Documentation && says(m.NotInChange) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 type naiveRule struct {

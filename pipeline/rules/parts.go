@@ -20,7 +20,10 @@ type parts struct {
 	pattern *lazy.Regexp           // of a literal: the literal, quoted
 	not     *lazy.Regexp           // or nil
 	source  *lazy.Regexp           // or nil
-	quick   func(string) bool
+	// What no shown line of the file, and none of the change, may match; or nil.
+	notInFile, notInChange *lazy.Regexp
+
+	quick func(string) bool
 	// What a matching text must hold, as literals.Needs returns it.
 	literals []literals.Literal
 	guard    *literals.Guard
@@ -31,6 +34,7 @@ type parts struct {
 // neither pattern nor literal.
 type partsKey struct {
 	when, pattern, literal, not, source string
+	notInFile, notInChange              string
 	lines                               bool // whether the texts are single lines
 }
 
@@ -58,14 +62,18 @@ func (k partsKey) compile() (*parts, error) {
 	if p.quick == nil {
 		p.quick = func(text string) bool { return p.pattern.Get().MatchString(text) }
 	}
-	if k.not != "" {
-		if p.not, err = lazy.Compile(k.not); err != nil {
-			return nil, fmt.Errorf("match.not_pattern: %w", err)
+	for _, x := range []struct {
+		field, pattern string
+		to             **lazy.Regexp
+	}{
+		{"not_pattern", k.not, &p.not}, {"source", k.source, &p.source},
+		{"not_in_file", k.notInFile, &p.notInFile}, {"not_in_change", k.notInChange, &p.notInChange},
+	} {
+		if x.pattern == "" {
+			continue
 		}
-	}
-	if k.source != "" {
-		if p.source, err = lazy.Compile(k.source); err != nil {
-			return nil, fmt.Errorf("match.source: %w", err)
+		if *x.to, err = lazy.Compile(x.pattern); err != nil {
+			return nil, fmt.Errorf("match.%s: %w", x.field, err)
 		}
 	}
 	need := literals.Needs(source)

@@ -36,6 +36,7 @@ func compileRule(c *config.Rule) (*rule, error) {
 			return nil, err
 		}
 		k.pattern, k.literal, k.not, k.source = c.Match.Pattern, c.Match.Literal, c.Match.NotPattern, c.Match.Source
+		k.notInFile, k.notInChange = c.Match.NotInFile, c.Match.NotInChange
 		k.lines = r.on == config.OnAdded || r.on == config.OnRemoved
 	}
 	var err error
@@ -75,7 +76,9 @@ func (r *rule) matches(text, language string) bool {
 }
 
 // serious reports whether the rule's findings can block a change. The author must
-// not be able to evade such a rule by writing the code another way.
+// not be able to evade such a rule by writing the code another way. The severity in
+// single domains does not count: it is about how much a mistake matters there, not
+// about authors who hide it.
 func (r *rule) serious() bool { return r.Severity.Rank() >= pipeline.SeverityMajor.Rank() }
 
 // maxExcused bounds the matches of a text that can be excused. A text with more

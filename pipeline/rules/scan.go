@@ -64,6 +64,9 @@ func (s *Scan) results(ctx context.Context) ([]match, error) {
 	if err := p.change(s.facts); err != nil {
 		return nil, err
 	}
+	if err := p.refuted(s.facts); err != nil {
+		return nil, err
+	}
 	in := expression.Input{Facts: s.facts, Classification: s.classification, Budget: expression.NewBudget()}
 	p.conditional(in)
 	if err := p.whole(in); err != nil {

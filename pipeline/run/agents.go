@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -22,13 +23,58 @@ func (e *Engine) builtIn(facts *pipeline.PRFacts, classification *pipeline.Class
 	for _, a := range e.config.Agents {
 		switch a.Kind {
 		case config.KindRules:
-			all[a.ID] = scan.Agent(a.ID)
+			all[a.ID] = noting(scan.Agent(a.ID), e.notes[a.ID])
 		case config.KindSecrets:
 			all[a.ID] = secrets.Agent{Final: len(e.config.FinalIn("", a.ID)) > 0}
 		}
 	}
 	e.held(all, facts)
 	return all
+}
+
+// noted is an agent that adds a note to its answers.
+type noted struct {
+	dispatch.Agent
+	note string
+}
+
+// noting returns an agent that adds the note, unless it is empty.
+func noting(a dispatch.Agent, note string) dispatch.Agent {
+	if note == "" {
+		return a
+	}
+	return noted{a, note}
+}
+
+// idleNotes says by agent which rules of the layers above the defaults do not run, and why. Nobody
+// here wrote the rules of the defaults, so these are not named.
+func idleNotes(cfg *config.Config) map[string]string {
+	notes := map[string]string{}
+	add := func(why string, list []*config.Rule) {
+		ids := map[string][]string{}
+		for _, r := range list {
+			ids[r.Agent] = append(ids[r.Agent], r.ID)
+		}
+		for agent, of := range ids {
+			notes[agent] = joined(notes[agent], why+strings.Join(of, ", "))
+		}
+	}
+	add("nothing checks these rules, because they need a language model and none is configured: ", cfg.OwnUnchecked())
+	var strict []*config.Rule
+	for i := range cfg.Strict {
+		if r := &cfg.Strict[i]; cfg.LayerOf(config.FileRules, r.ID) != config.LayerDefaults {
+			strict = append(strict, r)
+		}
+	}
+	add("these rules run only in the profile strict: ", strict)
+	return notes
+}
+
+// Review adds the note to the agent's own.
+func (n noted) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer, error) {
+	answer, err := n.Agent.Review(ctx, task)
+	answer.Note = joined(answer.Note, n.note)
+	return answer, err
 }
 
 // agents returns all agents of one run: built-in agents, agents that the options make, and agents

@@ -29,13 +29,14 @@ type Engine struct {
 	rules       *rules.Engine
 	floors      []*floor
 	byID        map[string]*config.Rule
+	notes       map[string]string // by agent of kind rules: which rules of the layers do not run, and why
 	readsLabels bool
 	readsType   bool
 }
 
 // Compile compiles a config. Every config that Load returned compiles.
 func Compile(cfg *config.Config) (*Engine, error) {
-	e := &Engine{config: cfg, byID: aggregate.RulesByID(cfg)}
+	e := &Engine{config: cfg, byID: aggregate.RulesByID(cfg), notes: idleNotes(cfg)}
 	var err error
 	if e.classify, err = classify.New(cfg); err != nil {
 		return nil, fmt.Errorf("compile the domains: %w", err)
@@ -122,7 +123,7 @@ func sizeOf(cfg *config.Config) int64 {
 		r := &cfg.Rules[i]
 		n += bytesPerCharacter * len(r.When)
 		if m := r.Match; m != nil {
-			n += bytesPerCharacter * (len(m.Pattern) + len(m.NotPattern) + len(m.Literal) + len(m.Source))
+			n += bytesPerCharacter * (len(m.Pattern) + len(m.NotPattern) + len(m.Literal) + len(m.Source) + len(m.NotInFile) + len(m.NotInChange))
 		}
 	}
 	return int64(n)

@@ -410,7 +410,7 @@ func TestGapsNeverLoosenTheGate(t *testing.T) {
 	if err != nil || !plain.Review.Report.Decision.Blocks() {
 		t.Fatalf("%v, decision %s", err, plain.Review.Report.Decision)
 	}
-	text := rapid.OneOf(rapid.SampledFrom([]string{"const a = 2;", "const sum = unitPrice * quantity;", "src/pricing/total.ts", "src/cart/view.ts"}), rapid.String())
+	text := rapid.OneOf(rapid.SampledFrom([]string{"const a = 2;", "const sum = grossAmount * quantity;", "src/pricing/total.ts", "src/cart/view.ts"}), rapid.String())
 	agents := rapid.SampledFrom([]string{"finance-sme", "design-auditor", "extra-model", "security-reviewer", "secrets", pipeline.GapDetector, "nobody"})
 	sample.Check(t, func(rt *rapid.T) {
 		g := &gapModel{note: text.Draw(rt, "note")}

@@ -40,6 +40,9 @@ func NewOnly(cfg *config.Config, ids []string) (*Only, error) {
 		for _, c := range configs {
 			o.add(c, id)
 		}
+		if !o.agents[id] && !o.rules[id] && slices.ContainsFunc(cfg.Strict, func(r config.Rule) bool { return r.ID == id }) {
+			return nil, fmt.Errorf(`the rule %q runs only in the profile strict; set "profile": "strict" in review-settings.json, or "profile": "default" in the rule`, id)
+		}
 		if !o.agents[id] && !o.rules[id] {
 			return nil, fmt.Errorf("the config has no agent or rule %q that is switched on; %s", id, suggestion(id, configs))
 		}

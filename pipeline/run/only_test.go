@@ -171,3 +171,36 @@ func TestUnknownOnly(t *testing.T) {
 		}
 	}
 }
+
+// The coverage names the rules of the layers that do not run, and why. Those of the defaults are not
+// named.
+func TestIdleRulesAreNoted(t *testing.T) {
+	cfg, problems := config.Load(config.Layer{Name: config.LayerRepository, Files: []config.File{{Path: config.FileRules, Text: []byte(`[
+		{"id": "prose", "severity": "major", "description": "d", "detection": "d"},
+		{"id": "strict", "severity": "major", "description": "d", "match": {"literal": "x"}, "profile": "strict"}]`)}}})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	for _, test := range []struct {
+		cfg  *config.Config
+		want string
+	}{
+		{cfg, "nothing checks these rules, because they need a language model and none is configured: prose; these rules run only in the profile strict: strict"},
+		{shipped(t), ""},
+	} {
+		change := change(t)
+		change.cfg = test.cfg
+		out, err := newRunner(t, nil).Run(t.Context(), change, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range out.Review.Report.Coverage {
+			if row.Agent == "build-reviewer" && row.Note != test.want {
+				t.Errorf("the note is %q, want %q", row.Note, test.want)
+			}
+		}
+	}
+	if _, err := NewOnly(cfg, []string{"strict"}); err == nil || !strings.Contains(err.Error(), `"profile": "strict"`) {
+		t.Errorf("--only strict: %v", err)
+	}
+}

@@ -67,7 +67,7 @@ func shipped(t *testing.T) *config.Config {
 // change adds a file that multiplies prices outside of finance's files, and a file of finance.
 func change(t *testing.T) *inMemory {
 	return &inMemory{cfg: shipped(t), files: []raw.ChangedFile{
-		{Path: "src/cart/view.ts", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+const sum = unitPrice * quantity;"},
+		{Path: "src/cart/view.ts", Status: pipeline.FileAdded, Additions: 1, Patch: "@@ -0,0 +1 @@\n+const sum = grossAmount * quantity;"},
 		{Path: "src/pricing/total.ts", Status: pipeline.FileModified, Additions: 1, Deletions: 1, Patch: "@@ -1 +1 @@\n-const a = 1;\n+const a = 2;"},
 	}}
 }
