@@ -30,7 +30,7 @@ func (c *Config) Unchecked() (rules []*Rule) {
 	for i := range c.Rules {
 		r := &c.Rules[i]
 		ours := kinds[r.Agent] == KindRules || kinds[r.Agent] == KindLLM
-		if r.Enabled && r.Match == nil && r.When == "" && ours && !c.askedAbout(r) {
+		if r.Enabled && r.Match == nil && r.When == "" && ours && !askedAbout(c, r) {
 			rules = append(rules, r)
 		}
 	}
@@ -44,15 +44,15 @@ func (c *Config) OwnUnchecked() []*Rule {
 }
 
 // askedAbout reports whether an agent may ask a model about a rule.
-func (c *Config) askedAbout(r *Rule) bool {
+func askedAbout(c *Config, r *Rule) bool {
 	return slices.ContainsFunc(c.Agents, func(a Agent) bool {
-		return a.Enabled && a.checks(r.Agent) && c.MayTell(&a, r.ID) && c.asksModels(&a)
+		return a.Enabled && a.checks(r.Agent) && c.MayTell(&a, r.ID) && asksModels(c, &a)
 	})
 }
 
 // asksModels reports whether an agent has a model to ask, by its own section, the settings or a
 // policy.
-func (c *Config) asksModels(a *Agent) bool {
+func asksModels(c *Config, a *Agent) bool {
 	return len(c.ModelsOf(a, nil)) > 0 || slices.ContainsFunc(c.Policies, func(p Policy) bool {
 		return p.Enabled && slices.Contains(p.Dispatch.Agents, a.ID) && len(c.ModelsOf(a, p.Dispatch.Models)) > 0
 	})

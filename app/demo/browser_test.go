@@ -242,7 +242,7 @@ func TestStoryInABrowser(t *testing.T) {
 			v.inspect("0-begin")
 
 			screen.press(v, "open")
-			v.says("feat: vouchers and refunds", "A required check failed: merging is blocked", "Failed: 1 critical, 5 major, 3 warnings",
+			v.says("feat: vouchers and refunds", "A required check failed: merging is blocked", "Failed: 1 critical, 4 major, 4 warnings",
 				"1 · GitHub PAT in this line", "9 annotations", "Files changed (6)", "Webhook pull_request opened", "Agents: build-reviewer, design-auditor, finance-sme", "Decision: fail, with 9 findings")
 			v.inspect("1-open")
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -201,7 +202,7 @@ func shippedRules(t *testing.T) map[string]bool {
 		t.Fatal(problems)
 	}
 	ids := map[string]bool{}
-	for _, r := range c.Rules {
+	for _, r := range slices.Concat(c.Rules, c.Strict) {
 		ids[r.ID] = true
 	}
 	return ids

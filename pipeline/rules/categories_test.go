@@ -32,7 +32,7 @@ func TestCategoriesOfShippedRules(t *testing.T) {
 		m[r.Agent][r.Category] = true
 	}
 	cfg, _ := config.Load()
-	for _, r := range cfg.Rules {
+	for _, r := range slices.Concat(cfg.Rules, cfg.Strict) {
 		note(all, r)
 		if r.Match != nil {
 			note(checked, r)

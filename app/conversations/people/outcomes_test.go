@@ -115,6 +115,7 @@ func TestOutcomesOfFindings(t *testing.T) {
 func TestOutcomeOfATitle(t *testing.T) {
 	t.Parallel()
 	w := start(t)
+	w.Repo.Commit("main", ghtest.Files{apptest.SettingsPath: `{"profile": "strict"}`}, "look at titles, too")
 	pr := w.Repo.OpenPR(ghtest.PR{Title: "Update", Body: apptest.GoodBody, Files: ghtest.Files{"docs/a.md": "# Stock\n"}})
 	w.Idle()
 	w.became(pr, learning.OutcomeOpen)
