@@ -115,8 +115,8 @@ func (n *naive) scan(facts *pipeline.PRFacts, classification *pipeline.Classific
 }
 
 // refuted reports whether a line of the file, or of the change, speaks against a match.
-func (s *naiveScan) refuted(m *config.Match, path string) bool {
-	for _, f := range s.facts.Files {
+func (n *naiveScan) refuted(m *config.Match, path string) bool {
+	for _, f := range n.facts.Files {
 		for _, h := range f.Hunks {
 			for _, l := range h.Lines {
 				says := func(pattern string) bool {
