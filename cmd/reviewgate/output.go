@@ -80,7 +80,7 @@ func (f *outputFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.output, "output", "", "`file` to write the review to, instead of standard output")
 	c.Flags().StringVar(&f.failOn, "fail-on", "", "exit with 1 from this `severity` on: critical, major or warning; or never (default: the gate decides)")
 	c.Flags().BoolVar(&f.verbose, "verbose", false, "with the format text, print coverage, gaps and what was set aside, too")
-	c.Flags().BoolVar(&f.quiet, "quiet", false, "print nothing if the exit code is 0")
+	c.Flags().BoolVar(&f.quiet, "quiet", false, "print nothing if the exit code is 0; --output is written all the same")
 }
 
 // check refuses values that mean nothing.
@@ -121,10 +121,13 @@ func (f *outputFlags) report(cmd *cobra.Command, o *run.Outcome, links render.Li
 	if nothing != "" && format.data {
 		fmt.Fprintln(cmd.ErrOrStderr(), render.NothingToReview(nothing))
 	}
-	if !f.quiet || fails {
+	speaks := !f.quiet || fails
+	if speaks || f.output != "" {
 		if err := f.write(cmd.OutOrStdout(), view, nothing); err != nil {
 			return unfinished(fmt.Errorf("write the review: %w", err))
 		}
+	}
+	if speaks {
 		if err := f.summarise(view, nothing); err != nil {
 			return unfinished(fmt.Errorf("write the job's summary: %w", err))
 		}
