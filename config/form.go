@@ -57,7 +57,7 @@ func repositoryNames(inForce []pipeline.ConfigLayer) map[string]string {
 }
 
 // AppendPatch returns the patch that appends an entry to the list of a file of the given form. It
-// does not depend on other patches: config/patch makes the list if there is none.
+// does not depend on other patches: config/patch creates a missing list.
 func AppendPatch(file, form string, entry any) pipeline.ConfigPatch {
 	op := pipeline.PatchOperation{Op: "add", Path: listPointer(form) + "/-", Value: entry}
 	return pipeline.ConfigPatch{File: file, Operations: pipeline.List[pipeline.PatchOperation]{op}}

@@ -26,7 +26,7 @@ import (
 type Options struct {
 	Out     io.Writer
 	In      io.Reader // each line takes the next step, nil for none
-	Colours bool      // of what is written to Out
+	Colours bool      // whether Out takes colours
 	Once    bool      // take all steps, then end
 	Verbose io.Writer // the server's log, nil for none
 	// Database is a file in which the SQLite database is kept. If it is empty, the demo deletes its

@@ -286,7 +286,7 @@ func insert(f config.File, in *jsontree.Node, key string, value []byte) ([]byte,
 			return text, nil
 		}
 	}
-	return nil, in.Error("nothing can be added here without a change of what is written", "add this by hand: "+string(nested(slices.DeleteFunc([]string{key}, func(k string) bool { return k == "" }), value)))
+	return nil, in.Error("the entry can't be added without changing what stands here", "add this by hand: "+string(nested(slices.DeleteFunc([]string{key}, func(k string) bool { return k == "" }), value)))
 }
 
 func rootOf(n *jsontree.Node) *jsontree.Node {
