@@ -26,6 +26,8 @@ type ProposedConfig struct {
 	// makes.
 	FindingsNew  int `json:"findings_new"`
 	FindingsGone int `json:"findings_gone"`
+	// Findings are the first MaxConfigFindings of them, those that are new before those that are gone.
+	Findings List[ConfigFinding] `json:"findings,omitempty"`
 	// Exceptions is set if the change edits .gitattributes or .gitleaks.toml. Covered lists what
 	// these would newly say about the change's files.
 	Exceptions bool          `json:"exceptions,omitempty"`
@@ -34,6 +36,19 @@ type ProposedConfig struct {
 	// no tests or could not be tried.
 	Tests *PolicyTests `json:"tests,omitempty"`
 }
+
+// ConfigFinding is a finding of a change that only one of two configs makes.
+type ConfigFinding struct {
+	Gone     bool     `json:"gone"` // the proposed config does not make it
+	Severity Severity `json:"severity"`
+	Title    string   `json:"title"`
+	Path     string   `json:"path"` // empty if it is about the change as a whole
+	Line     int      `json:"line"` // 0 if it is about the whole file
+	RuleID   string   `json:"rule_id"`
+}
+
+// MaxConfigFindings bounds how many findings a proposed config lists.
+const MaxConfigFindings = 10
 
 // Covered are the first MaxCovered files of the change that proposed exceptions would classify in
 // one way. More counts the others.

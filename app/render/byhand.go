@@ -1,20 +1,14 @@
 package render
 
 import (
-	"strings"
-
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
 // byHand holds the values for the phrases about a decision by a person.
 type byHand struct {
-	Passed        bool
-	By, At        safe
-	Reason, Short safe // Short leaves room in a title for the review's result
+	Passed         bool
+	By, At, Reason safe
 }
-
-// maxTitleReason bounds a reason in a title, in runes.
-const maxTitleReason = 100
 
 func byHandOf(d *pipeline.ByHand, p pen) *byHand {
 	if d == nil {
@@ -22,7 +16,7 @@ func byHandOf(d *pipeline.ByHand, p pen) *byHand {
 	}
 	out := &byHand{
 		Passed: d.Action == pipeline.HandOverride, By: p.text(d.By, maxName),
-		Reason: p.text(d.Reason, maxReason), Short: p.text(strings.TrimRight(d.Reason, ". "), maxTitleReason),
+		Reason: p.text(d.Reason, maxReason),
 	}
 	if !d.At.IsZero() {
 		out.At = p.text(d.At.UTC().Format("2006-01-02 15:04")+" UTC", maxName)

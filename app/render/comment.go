@@ -69,7 +69,7 @@ func reportWith(p pen, v View, limit int) *report {
 		page:     newPage(v, p, k),
 		limit:    limit,
 	}
-	r.page.number(fs.groups[:fs.serious])
+	r.page.number(fs.groups[:fs.serious], len(fs.groups))
 	r.run = strings.NewReplacer(markRun, string(r.page.Run), markDetails, string(r.page.Details),
 		markTime, timestamp(v.Record.FinishedAt))
 	r.page.Run = markRun
@@ -200,8 +200,8 @@ func sum(a, b pipeline.Counts) pipeline.Counts {
 	return a
 }
 
-// findings returns the findings that fit into room bytes. Critical and major ones are
-// shown in full, and the others collapsed. hidden counts the findings left out.
+// findings returns the findings that fit into room bytes. Serious ones are shown in full,
+// and the others collapsed. hidden counts the findings left out.
 func (r *report) findings(room int) (parts []safe, hidden int) {
 	fs := r.fs
 	if len(fs.groups) == 0 {
@@ -255,22 +255,19 @@ func (r *report) short(i int) safe {
 	return say("md item short", r.fs.brief(i))
 }
 
-// minor returns the warnings and infos. They are not collapsed if the repository's own
-// gate condition blocks because of them.
+// minor returns the findings that do not block.
 func (r *report) minor(items []safe) safe {
 	if r.check {
 		return section("heading minor", blocks(items))
 	}
 	counts := r.fs.counts(r.fs.serious, len(r.fs.groups))
 	return say("md details", details{
-		Open: r.page.Blocks && !r.page.Incomplete && r.fs.serious == 0,
 		Name: say("heading minor", nil), Summary: say("counts", counts), Body: lines(items),
 	})
 }
 
 // details is a collapsed part.
 type details struct {
-	Open                bool
 	Name, Summary, Body safe
 }
 
@@ -404,10 +401,11 @@ func (r *report) gapDetails() safe {
 }
 
 func (r *report) next() safe {
-	if say("next", r.page) == "" {
+	next := r.page.next()
+	if next == "" {
 		return ""
 	}
-	return say("md next", r.page)
+	return say("md next", next)
 }
 
 // room returns how many bytes a section may take.

@@ -9,7 +9,7 @@ import (
 
 // The coverage says that an agent read the whole change only if it could.
 func TestCoverageClaimsNoMoreThanWasRead(t *testing.T) {
-	const whole, except = "secrets read the whole change,", "secrets read the change, except for the files listed below,"
+	const whole, except = "secrets read the whole change,", "secrets read the change, except for the files listed below;"
 	tests := map[string]struct {
 		file   pipeline.File
 		gaps   pipeline.List[pipeline.Incompleteness]
@@ -60,8 +60,8 @@ func TestCoverageOfMergedFindings(t *testing.T) {
 		own, shared int
 		want        string
 	}{
-		{0, 0, ", no findings ("}, {2, 0, ", 2 findings ("},
-		{0, 1, ", 1 finding under others' names ("}, {2, 1, ", 2 findings, and 1 more under others' names ("},
+		{0, 0, "; no findings ("}, {2, 0, "; 2 findings ("},
+		{0, 1, "; 1 finding under others' names ("}, {2, 1, "; 2 findings, and 1 more under others' names ("},
 	} {
 		v := cleanView()
 		v.Review.Report.Coverage[0].Findings, v.Review.Report.Coverage[0].Shared = tt.own, tt.shared

@@ -40,15 +40,11 @@ func actionWord(a pipeline.Action) word {
 const (
 	bearingBlocks word = "blocks"
 	bearingPasses word = "passes"
-	bearingOpen   word = "" // the repository's own gate condition may count it
 )
 
 func (fs *findings) bearing(f *pipeline.Finding) word {
-	switch {
-	case fs.blocks && isSerious(f):
+	if fs.blocks && fs.isSerious(f) {
 		return bearingBlocks
-	case fs.blocks && fs.ownGate:
-		return bearingOpen
 	}
 	return bearingPasses
 }

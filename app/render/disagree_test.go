@@ -10,7 +10,6 @@ import (
 const (
 	blocksWords = "Your call: it blocks the merge until it is settled."
 	passesWords = "Your call: it does not block."
-	openWords   = "Your call."
 )
 
 // disagreement returns a finding with two sides.
@@ -42,7 +41,8 @@ func TestDisagreementAppearsOnce(t *testing.T) {
 		"a major one that passes":       {pipeline.SeverityMajor, warning, pipeline.DecisionPass, "no condition held", false, passesWords},
 		"it passes":                     {pipeline.SeverityWarning, warning, pipeline.DecisionPassWithWarnings, "warning > 0", true, passesWords},
 		"something else blocks":         {pipeline.SeverityWarning, major, pipeline.DecisionNeedsFixes, "major > 0", true, passesWords},
-		"a condition may count it":      {pipeline.SeverityWarning, warning, pipeline.DecisionNeedsFixes, "warning > 1", true, openWords},
+		"the repository's condition":    {pipeline.SeverityWarning, warning, pipeline.DecisionNeedsFixes, "warning > 1", false, blocksWords},
+		"a condition about others":      {pipeline.SeverityInfo, warning, pipeline.DecisionNeedsFixes, "warning > 1", true, passesWords},
 		"an info beside a warning":      {pipeline.SeverityInfo, warning, pipeline.DecisionPassWithWarnings, "warning > 0", true, passesWords},
 		"something waits for a person":  {pipeline.SeverityWarning, warning, pipeline.DecisionNeedsFixes, "a person must decide", true, passesWords},
 		"a critical one by the default": {pipeline.SeverityCritical, warning, pipeline.DecisionFail, "critical > 0", false, blocksWords},

@@ -27,7 +27,7 @@ func (s sections) evaluation() (out evaluation, list items, ok bool) {
 	}
 	const maxAgents = 10
 	out.Failed = first(out.Failed, maxAgents, func(name safe) safe { return name })
-	out.N, out.Note = len(e.Findings)+max(0, e.More), sentence(s.p.text(e.Note, maxReason))
+	out.N, out.Note = evaluatedFindings(&s.r.Report), sentence(s.p.text(e.Note, maxReason))
 	if e.Condition != "" {
 		out.Decision, out.Condition = decisionWord(e.Decision), s.p.code(e.Condition, maxReason)
 	}

@@ -53,7 +53,7 @@ type findings struct {
 	previous *pipeline.PreviousReport // nil if only its head is known
 	wasNew   map[string]bool          // by fingerprint; see inPrevious
 	blocks   bool                     // the review blocks
-	ownGate  bool                     // the repository's own gate condition decided
+	bar      int                      // the weight from which a finding is serious
 	list     []*pipeline.Finding
 	groups   [][]*pipeline.Finding // list without disputes; equal findings share a group
 	serious  int                   // how many groups at the start are serious
@@ -69,8 +69,7 @@ func newFindings(v View, p pen, k linker) *findings {
 	fs := &findings{
 		p: p, k: k, diff: newDiffIndex(r.Facts.Files), rules: v.Rules, inline: v.Inline,
 		history: r.Report.Changes.PreviousReport != "", previous: r.Previous,
-		blocks:  findingsBlock(&r.Report),
-		ownGate: r.Report.ByHand == nil && !isDefaultCondition(r.Report.Gate.Condition) && !isIncomplete(&r.Report),
+		blocks: findingsBlock(&r.Report), bar: barOf(&r.Report),
 	}
 	for i := range r.Report.Findings {
 		fs.list = append(fs.list, &r.Report.Findings[i])
@@ -90,9 +89,27 @@ func weight(f *pipeline.Finding) int {
 	return w
 }
 
-// isSerious reports whether a finding is shown in full: it is critical or
-// major, or waits for a person.
-func isSerious(f *pipeline.Finding) bool { return weight(f) >= 2*pipeline.SeverityMajor.Rank()-1 }
+// isSerious reports whether a finding is shown in full: it is critical or major, waits for a
+// person, or blocks by the repository's own gate condition.
+func (fs *findings) isSerious(f *pipeline.Finding) bool { return weight(f) >= fs.bar }
+
+// barOf returns the weight from which a finding is serious. A gate condition of the repository that
+// blocks makes the findings serious whose number it reads.
+func barOf(r *pipeline.Report) int {
+	bar := 2*pipeline.SeverityMajor.Rank() - 1 // what waits for a person weighs as much
+	if !findingsBlock(r) || r.ByHand != nil || isIncomplete(r) || isDefaultCondition(r.Gate.Condition) {
+		return bar
+	}
+	for _, name := range metricNames(&r.Gate) {
+		switch strings.TrimPrefix(name, "new_") {
+		case "warning":
+			bar = min(bar, 2*pipeline.SeverityWarning.Rank())
+		case "info", "findings":
+			bar = min(bar, 2*pipeline.SeverityInfo.Rank())
+		}
+	}
+	return bar
+}
 
 // isHeld reports whether a finding holds the gate until a person decides.
 func isHeld(f *pipeline.Finding) bool { return f.HasReason(pipeline.ReasonHeld) }

@@ -57,7 +57,7 @@ func isNewOrCritical(f *pipeline.Finding) bool {
 // renumber counts the shown findings that block.
 func (pg *page) renumber(fs *findings) {
 	pg.Waiting, pg.Serious, pg.Disputed = 0, 0, 0
-	pg.number(fs.groups[:fs.serious])
+	pg.number(fs.groups[:fs.serious], len(fs.groups))
 }
 
 // hiddenOld counts the findings that hideOld left out.
@@ -93,12 +93,8 @@ func (r *report) attempt() safe {
 	}
 	const maxPlaces = 10
 	fs := r.fs
-	groups := fs.groups[:fs.serious]
-	if fs.serious == 0 && !r.page.Incomplete {
-		groups = fs.groups // the repository's own gate condition blocks because of them
-	}
 	var blocking []*pipeline.Finding
-	for _, g := range groups {
+	for _, g := range fs.groups[:fs.serious] {
 		blocking = append(blocking, g...)
 	}
 	places, more := each(blocking[:min(len(blocking), maxPlaces)], func(f **pipeline.Finding) safe { return fs.place(*f) }).take(r.room(roomLoop))

@@ -13,16 +13,21 @@ import (
 
 var metricName = regexp.MustCompile(`[a-z][a-z_]*`)
 
-// metricsRead lists the metrics that the gate's condition read, with their values.
-func metricsRead(g *pipeline.Gate, p pen) []safe {
-	const maxMetrics = 6
+// metricNames returns the metrics that the gate's condition reads.
+func metricNames(g *pipeline.Gate) []string {
 	var names []string
 	for _, name := range metricName.FindAllString(g.Condition, -1) {
 		if _, ok := g.Metrics[name]; ok && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	return first(names, maxMetrics, func(name string) safe {
+	return names
+}
+
+// metricsRead lists the metrics that the gate's condition read, with their values.
+func metricsRead(g *pipeline.Gate, p pen) []safe {
+	const maxMetrics = 6
+	return first(metricNames(g), maxMetrics, func(name string) safe {
 		value := strconv.FormatFloat(g.Metrics[name], 'f', -1, 64)
 		return say("metric", struct{ Name, Value safe }{p.text(name, maxName), p.text(value, maxName)})
 	})

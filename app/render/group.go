@@ -30,7 +30,7 @@ type groupKey struct {
 func (fs *findings) group() {
 	at := map[groupKey]int{}
 	for _, f := range fs.list {
-		if len(f.Perspectives) > 0 && !isSerious(f) {
+		if len(f.Perspectives) > 0 && !fs.isSerious(f) {
 			fs.disputes = append(fs.disputes, f)
 			continue
 		}
@@ -51,7 +51,7 @@ func (fs *findings) group() {
 			at[key] = len(fs.groups)
 		}
 		fs.groups = append(fs.groups, []*pipeline.Finding{f})
-		if isSerious(f) {
+		if fs.isSerious(f) {
 			fs.serious = len(fs.groups)
 		}
 	}

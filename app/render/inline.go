@@ -57,7 +57,7 @@ func (c *LineComments) New(blocking bool, known func(fingerprint string) bool) [
 	var out []InlineRemark
 	for _, f := range c.fs.list {
 		from, to, ok := c.fs.diff.shown(f.Path, f.StartLine, max(f.StartLine, f.EndLine))
-		if !ok || blocking && !isSerious(f) || slices.ContainsFunc(identities(f), known) || !utf8.ValidString(f.Path) {
+		if !ok || blocking && !c.fs.isSerious(f) || slices.ContainsFunc(identities(f), known) || !utf8.ValidString(f.Path) {
 			continue
 		}
 		body := c.open(f)

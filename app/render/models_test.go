@@ -95,7 +95,7 @@ func TestModelsPart(t *testing.T) {
 		not    string
 	}{
 		"two models": {func(*pipeline.ModelsReport) {}, []string{
-			"<b>Models</b>: medium confidence (0.60), a person decides<", "| claude-haiku | PASS | FAIL | FAIL |",
+			"<b>Models</b>: medium confidence (0.60), a person should look<", "| claude-haiku | PASS | FAIL | FAIL |",
 			"| quality stage | findings | worst | in the gate |", "| both models | 1 | major | blocks |", "| claude-haiku only | 0 | – | – |",
 			"| claude-opus only | 1 | major | noted, does not block |", "| contradictions | 0 | – | – |", "Nothing found in the spec stage.", "`models.strategy` is parallel;",
 			"the rule and both models, confidence 0.95", "claude-opus only, confidence ", "matcher (claude-haiku) said which findings are about one thing",
@@ -118,7 +118,7 @@ func TestModelsPart(t *testing.T) {
 			}
 		}, []string{"No model finished the spec stage."}, "Nothing found in the spec stage"},
 		"unknown words": {func(m *pipeline.ModelsReport) { m.ConfidenceLabel, m.AutoDecision = "</summary>", "approved" },
-			[]string{"<b>Models</b>: confidence (0.60), a person decides<"}, "approved"},
+			[]string{"<b>Models</b>: confidence (0.60), a person should look<"}, "approved"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := modelsView()
@@ -180,7 +180,7 @@ func TestPersonShouldLook(t *testing.T) {
 		"they agree": {func(v *View) { v.Review.Report.Models.AutoDecision = pipeline.AutoApproveWithNotes }, "Passed with 1 warning, 1 info", "nothing here blocks the merge."},
 		"it blocks":  {func(v *View) { *v = modelsView() }, "Needs fixes: 1 major, 1 warning, 1 info", ""},
 		"somebody decided": {func(v *View) { decideByHand(v, pipeline.HandOverride, "mira", "it can wait") },
-			"Passed by hand by mira: it can wait. The review says: passed with warnings, 1 warning, 1 info", ""},
+			"Passed by hand by mira; the review says: passed with warnings, 1 warning, 1 info", ""},
 	} {
 		v := passing()
 		tt.change(&v)

@@ -47,6 +47,8 @@ type page struct {
 
 	ConfigProblems int
 	Uncertain      int // concerns below the confidence gate; the title has them if there are no findings
+	Evaluated      int // findings in evaluation, likewise
+	Leaked         int // secrets to revoke that no finding in the numbered items is about
 
 	Head, Base  safe
 	Risk        *risk
@@ -54,12 +56,13 @@ type page struct {
 	MoreDomains int
 	Unread      int  // unread files that do not block
 	Only        safe // what alone reviewed the change, if something was left out
-	Ran, Agents int
+	Ran         int
 	Since       *since
-	Numbered    int // blocking items, which are numbered from 1
-	Serious     int // findings in the numbered items
-	Waiting     int // numbered items that wait for a person
-	Disputed    int // numbered items that reviewers disagree about
+	Numbered    int  // blocking items, which are numbered from 1
+	Serious     int  // findings in the numbered items
+	Alone       bool // there is only one item
+	Waiting     int  // numbered items that wait for a person
+	Disputed    int  // numbered items that reviewers disagree about
 
 	// The footer. Run is the part that varies from run to run. It begins with a
 	// separator.
@@ -73,6 +76,9 @@ type missing struct {
 	Awaited                       int // answers
 	FileList, Commits, Config     bool
 }
+
+// Again reports whether another review of the same head may find what is missing.
+func (m missing) Again() bool { return m.Stages+m.Agents+m.Awaited+m.Others > 0 }
 
 type worse struct {
 	Number   int
@@ -118,12 +124,13 @@ func newPage(v View, p pen, k linker) page {
 
 		ConfigProblems: len(facts.Config.Problems),
 		Uncertain:      len(rep.ResidualConcerns),
+		Evaluated:      evaluatedFindings(rep),
+		Leaked:         leaked(rep),
 		Head:           commitName(p, k, facts.Head.SHA, facts.Head.Ref),
 		Base:           p.code(shortSHA(facts.Base.Ref), maxName),
 		Unread:         unreadFiles(rep.Incomplete),
 		Only:           onlyOf(rep.Incomplete, p),
 		Ran:            len(v.Review.Manifest.Entries),
-		Agents:         len(v.Review.Manifest.Entries) + len(v.Review.Manifest.Skipped),
 		Metrics:        metricsRead(&rep.Gate, p),
 	}
 	switch {
@@ -163,6 +170,38 @@ func newPage(v View, p pen, k linker) page {
 	}
 	pg.setFooter(v, p)
 	return pg
+}
+
+// next says what to do next, or returns "".
+func (pg *page) next() safe {
+	steps := joined([]safe{say("revoke", pg.Leaked), say("next", pg)}, "; ")
+	if steps == "" {
+		return ""
+	}
+	return sentence(steps)
+}
+
+// leaked counts the secrets that stay in the history although no finding blocks because of them: those
+// that the newest head no longer has, and all if a person passed the head.
+func leaked(r *pipeline.Report) int {
+	list := r.Changes.Resolved
+	if r.ByHand != nil && r.ByHand.Action == pipeline.HandOverride {
+		list = append(slices.Clone(list), r.Findings...)
+	}
+	n := 0
+	for i := range list {
+		if isSecret(&list[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+func evaluatedFindings(r *pipeline.Report) int {
+	if r.Evaluation == nil {
+		return 0
+	}
+	return len(r.Evaluation.Findings) + max(0, r.Evaluation.More)
 }
 
 func changed(r *pipeline.Report) safe {
@@ -227,9 +266,9 @@ func waitsOf(r *pipeline.Report) *waits {
 	return &w
 }
 
-// number counts the numbered items and their findings.
-func (pg *page) number(items [][]*pipeline.Finding) {
-	pg.Numbered = len(items)
+// number counts the numbered items of all, and their findings.
+func (pg *page) number(items [][]*pipeline.Finding, all int) {
+	pg.Numbered, pg.Alone = len(items), all == 1
 	for _, g := range items {
 		pg.Serious += len(g)
 		if isHeld(g[0]) {

@@ -17,7 +17,8 @@ type proposed struct {
 	Changes        int
 	AgentsAdded    []safe
 	AgentsGone     []safe
-	New, Gone      int // findings
+	New, Gone      int    // findings
+	Findings       []safe // the first of them
 	NothingChanges bool
 	Mode           word   // the repository's new mode, if it changes
 	Covers         []safe // how exceptions would treat the change's files
@@ -50,6 +51,14 @@ func (s sections) proposed(tight bool) (out proposed, list items, ok bool) {
 		New:       max(0, c.FindingsNew),
 		Gone:      max(0, c.FindingsGone),
 		Condition: s.p.code(c.Condition, maxReason),
+	}
+	maxFindings := 5
+	if tight {
+		maxFindings = 1
+	}
+	out.Findings = first(c.Findings[:min(len(c.Findings), maxFindings)], maxFindings, s.configFinding)
+	if more := out.New + out.Gone - len(out.Findings); more > 0 && len(out.Findings) > 0 {
+		out.Findings = append(out.Findings, moreOf(more))
 	}
 	switch c.Mode {
 	case config.ModeEnforce, config.ModeAdvisory, config.ModeOff:
@@ -123,6 +132,16 @@ func (s sections) covered(c *pipeline.Covered) safe {
 		Files []safe
 		N     int
 	}{as, files, n})
+}
+
+// configFinding names a finding that only one of the configs makes.
+func (s sections) configFinding(f pipeline.ConfigFinding) safe {
+	at := pipeline.Finding{Path: f.Path, StartLine: f.Line}
+	return say("proposed finding", struct {
+		Gone               bool
+		Severity           word
+		Title, Place, Rule safe
+	}{f.Gone, severityWord(f.Severity), s.p.text(f.Title, maxTitle), s.fs.place(&at), s.p.code(f.RuleID, maxName)})
 }
 
 // configChange describes an entry or setting that the proposed config changes.

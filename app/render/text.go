@@ -79,11 +79,11 @@ func (t *terminal) group() {
 	t.groups = t.fs.byFile()
 	var numbered [][]*pipeline.Finding
 	for _, g := range t.groups {
-		if isSerious(g.list[0]) {
+		if t.fs.isSerious(g.list[0]) {
 			numbered = append(numbered, g.list)
 		}
 	}
-	t.page.number(numbered)
+	t.page.number(numbered, len(t.groups))
 }
 
 // Styles are ANSI escape sequences (SGR).
@@ -180,7 +180,7 @@ func (t *terminal) findings() {
 			t.put("", heading, styleUnderline)
 		}
 		out := t.fs.line(g.list[0])
-		if isSerious(g.list[0]) {
+		if t.fs.isSerious(g.list[0]) {
 			number++
 			out.Number = number
 		}
@@ -444,9 +444,9 @@ func (t *terminal) gapLog() {
 }
 
 func (t *terminal) next() {
-	if say("next", t.page) != "" {
+	if next := t.page.next(); next != "" {
 		t.b.WriteByte('\n')
-		t.put("", say("text next", t.page), styleNone)
+		t.put("", say("text next", next), styleNone)
 	}
 }
 

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"runtime/debug"
 	"slices"
@@ -179,8 +180,16 @@ func (p *previewer) try(ctx context.Context, cfg *config.Config, facts *pipeline
 	}
 	out.Decision, out.Condition, out.Counts = report.Decision, report.Gate.Condition, report.Counts
 	out.AgentsAdded, out.AgentsGone = difference(agentIDs(in.Manifest), agentIDs(p.in.Manifest))
-	out.FindingsNew = len(pipeline.OnlyIn(report.Findings, p.findings))
-	out.FindingsGone = len(pipeline.OnlyIn(p.findings, report.Findings))
+	added, gone := pipeline.OnlyIn(report.Findings, p.findings), pipeline.OnlyIn(p.findings, report.Findings)
+	out.FindingsNew, out.FindingsGone = len(added), len(gone)
+	for i, f := range append(added, gone...) {
+		if i == pipeline.MaxConfigFindings {
+			break
+		}
+		out.Findings = append(out.Findings, pipeline.ConfigFinding{
+			Gone: i >= len(added), Severity: cmp.Or(f.GateSeverity, f.Severity), Title: f.Title, Path: f.Path, Line: f.StartLine, RuleID: f.RuleID,
+		})
+	}
 	return nil
 }
 
