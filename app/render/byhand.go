@@ -8,7 +8,11 @@ import (
 type byHand struct {
 	Passed         bool
 	By, At, Reason safe
+	Short          safe // the reason, in a title that stands alone
 }
+
+// maxTitleReason bounds a reason in a title, in runes.
+const maxTitleReason = 100
 
 func byHandOf(d *pipeline.ByHand, p pen) *byHand {
 	if d == nil {

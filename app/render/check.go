@@ -114,14 +114,24 @@ func worseOf(v View) *worse {
 }
 
 func checkTitle(v View) string {
-	pg := newPage(v, plainPen{}, newLinker(Links{}, &v.Review.Facts))
+	pg := titlePage(v)
 	pg.Worse = worseOf(v)
 	return title(say("check title", pg))
 }
 
 // plainTitle returns the answer in one line of plain text.
 func plainTitle(v View) string {
-	return string(say("title", newPage(v, plainPen{}, newLinker(Links{}, &v.Review.Facts))))
+	return string(say("title", titlePage(v)))
+}
+
+// titlePage holds the values for a title that stands alone.
+func titlePage(v View) page {
+	p := plainPen{}
+	pg := newPage(v, p, newLinker(Links{}, &v.Review.Facts))
+	if pg.ByHand != nil {
+		pg.ByHand.Short = p.text(strings.TrimRight(v.Review.Report.ByHand.Reason, ". "), maxTitleReason)
+	}
+	return pg
 }
 
 func title(s safe) string { return clip(breakMentions(string(s)), maxCheckTitle) }

@@ -180,7 +180,7 @@ func TestPersonShouldLook(t *testing.T) {
 		"they agree": {func(v *View) { v.Review.Report.Models.AutoDecision = pipeline.AutoApproveWithNotes }, "Passed with 1 warning, 1 info", "nothing here blocks the merge."},
 		"it blocks":  {func(v *View) { *v = modelsView() }, "Needs fixes: 1 major, 1 warning, 1 info", ""},
 		"somebody decided": {func(v *View) { decideByHand(v, pipeline.HandOverride, "mira", "it can wait") },
-			"Passed by hand by mira; the review says: passed with warnings, 1 warning, 1 info", ""},
+			"Passed by hand by mira: it can wait; the review says: passed with warnings, 1 warning, 1 info", ""},
 	} {
 		v := passing()
 		tt.change(&v)
@@ -188,7 +188,8 @@ func TestPersonShouldLook(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, tt.title)
 		}
 		body := Comment(v).Body
-		if !strings.Contains(body, tt.title) || !strings.Contains(body, tt.next) {
+		headline := strings.Replace(tt.title, ": it can wait", "", 1) // the comment has the reason below its headline
+		if !strings.Contains(body, headline) || !strings.Contains(body, tt.next) {
 			t.Errorf("%s: %s", name, body)
 		}
 		if strings.Contains(tt.title, "should look") && strings.Contains(body, "nothing here blocks the merge") {

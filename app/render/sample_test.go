@@ -432,6 +432,11 @@ func proposedView() View {
 		},
 		AgentsAdded: pipeline.List[string]{"docs-reviewer"}, AgentsGone: pipeline.List[string]{"finance-sme", "security-reviewer"},
 		FindingsNew: 1, FindingsGone: 2,
+		Findings: pipeline.List[pipeline.ConfigFinding]{
+			{Severity: pipeline.SeverityCritical, Title: "The legacy client is used", Path: "api/orders.go", Line: 76, RuleID: "shop-no-legacy"},
+			{Gone: true, Severity: pipeline.SeverityWarning, Title: "Description is empty", RuleID: "pr-body-01"},
+			{Gone: true, Severity: pipeline.SeverityWarning, Title: "Error of `rows.Close` is dropped", Path: "api/orders.go", Line: 77, RuleID: "br-errors-03"},
+		},
 	}
 	return v
 }

@@ -416,6 +416,9 @@ func (t *terminal) proposedConfig(backtest *pipeline.ConfigBacktest) {
 			t.bullet("  ", line)
 		}
 	}
+	for _, line := range p.Findings {
+		t.bullet("    ", line)
+	}
 	t.items(list)
 	if b := t.backtested(backtest, unlimited); b != nil {
 		t.b.WriteByte('\n')

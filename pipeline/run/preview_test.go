@@ -97,7 +97,17 @@ func TestProposedConfigIsTried(t *testing.T) {
 	want := pipeline.ProposedConfig{
 		Files: pipeline.List[string]{".github/reviewgate/review-settings.json"}, Decision: pipeline.DecisionPassWithWarnings,
 		Condition: "warning > 0", Counts: with.Counts, AgentsGone: pipeline.List[string]{"security-reviewer"},
-		FindingsNew: 2, FindingsGone: 1, Changes: got.Changes,
+		FindingsNew: 2, FindingsGone: 1, Changes: got.Changes, Findings: got.Findings,
+	}
+	var findings []string
+	for _, f := range got.Findings {
+		findings = append(findings, fmt.Sprintf("%t %s %s", f.Gone, f.Severity, f.RuleID))
+		if f.Title == "" || f.Path == "" || f.Line == 0 {
+			t.Errorf("a finding lacks its title or place: %+v", f)
+		}
+	}
+	if want := []string{"false warning shop-no-const", "false warning shop-no-const", "true major sec-tls-verify-01"}; !slices.Equal(findings, want) {
+		t.Errorf("findings %q, want %q", findings, want)
 	}
 	want.Counts.Major--
 	want.Counts.Warning += 2

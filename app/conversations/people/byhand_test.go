@@ -216,7 +216,7 @@ func TestOverrideEndsWithTheNextPush(t *testing.T) {
 	w.Idle()
 	head := pr.HeadSHA()
 	w.Says(pr, "/review override the warehouse is down")
-	told := []string{"Passed by hand by carol: the warehouse is down. The review says: needs fixes, 1 major", "The next push ends this"}
+	told := []string{"the review says: needs fixes, 1 major", "carol passed this head by hand", "the warehouse is down", "until the next push"}
 	w.Wants(pr, "success", append(told, "Critical and major")...)
 	w.WantsCheck(pr, "success", told...)
 	if c := w.Check(pr); !strings.HasPrefix(c.Title, "Passed by hand by carol") {
@@ -253,7 +253,7 @@ func TestRejectedByHand(t *testing.T) {
 	w.Idle()
 	w.Wants(pr, "success")
 	w.Says(pr, "/review reject @team/data has to see it first")
-	w.Wants(pr, "failure", "Rejected by hand by carol", "has to see it first. The review says: passed")
+	w.Wants(pr, "failure", "Rejected by hand by carol; the review says: passed", "has to see it first")
 	w.WantsNot(pr, "@team/data")
 	pr.Push(ghtest.Files{"store/stock.go": "package store\n\nvar Stock int\n", "store/stock_test.go": "package store\n"}, "feat: stock")
 	w.Idle()
@@ -701,7 +701,7 @@ func TestOverrideOfOneOfTwoPullRequestsOnAHead(t *testing.T) {
 	w.Idle()
 	w.Says(one, "/review override on fire")
 	w.WantsCheck(one, "action_required", fmt.Sprintf("Pull request %d on the same head needs fixes", other.Number))
-	w.Wants(one, "action_required", "Passed by hand by carol: on fire")
+	w.Wants(one, "action_required", "Passed by hand by carol", "on fire")
 	w.WantsNot(other, "by hand")
 	w.Says(other, "/review override there too")
 	w.WantsCheck(one, "success", "Passed by hand by carol")

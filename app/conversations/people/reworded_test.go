@@ -125,7 +125,7 @@ func TestModelsFindingIsVerified(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ verdict, conclusion, says string }{
 		{"confirmed", "action_required", "big, confirmed by small, confidence 0.90"},
-		{"refuted", "neutral", "small refutes it: The client has a timeout (quoting `return http.DefaultClient.Get(url)`)"},
+		{"refuted", "neutral", "small disagrees: The client has a timeout (quoting `return http.DefaultClient.Get(url)`)"},
 		{"unclear", "neutral", "big only, confidence 0.90"},
 	} {
 		t.Run(tt.verdict, func(t *testing.T) {
