@@ -51,8 +51,7 @@ func OnLines(v View) *LineComments {
 }
 
 // New returns the comments to add, worst first, at most 10: about the findings on lines of
-// the diff that are not known. With blocking only findings that are critical or major, or
-// wait for a person.
+// the diff that are not known. With blocking only serious findings.
 func (c *LineComments) New(blocking bool, known func(fingerprint string) bool) []InlineRemark {
 	var out []InlineRemark
 	for _, f := range c.fs.list {
@@ -165,15 +164,12 @@ func (fs *findings) inlineURL(f *pipeline.Finding) (url string, ok bool) {
 }
 
 // inlineLine returns the line for the i-th group if its finding has a comment on its lines.
-// Its title links to that comment, or to the lines.
+// Its title links to that comment.
 func (fs *findings) inlineLine(i int) safe {
 	f := fs.groups[i][0]
-	url, ok := fs.inlineURL(f)
-	if !ok {
-		return ""
-	}
+	url, _ := fs.inlineURL(f)
 	if url == "" {
-		url = fs.k.file(f.Path, f.StartLine, f.EndLine)
+		return "" // it has no comment on its lines, or nobody knows where
 	}
 	out := fs.brief(i)
 	out.Title = fs.p.link(out.Title, url)
