@@ -796,6 +796,25 @@ func TestDocumentedJWTDoesNotExcuseTokens(t *testing.T) {
 	}
 }
 
+// The keys of Azure's emulators are in its documentation. A key of one's own beside them still counts.
+func TestKeysOfEmulators(t *testing.T) {
+	d := detector(t)
+	const own = "q8Zr4KxT2mVbN7wPcE5sJd9HfLg3YuRa1oXtKi6BvQyWnM0eDzSjUhGpCl4FkAx7TrEoIbNcVwZsYdMfPgHaQw=="
+	for _, key := range []string{
+		"AccountName=devstoreaccount1;AccountKey=Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==",
+		"AccountEndpoint=https://localhost:8081/;AccountKey=C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==",
+	} {
+		file := facts("storage/client.cs", `+var c = "`+key+`;";`)
+		if found := d.Redact(&file); len(found) > 0 {
+			t.Errorf("%s: %+v", key, found)
+		}
+		file = facts("storage/client.cs", `+var c = "`+key+`;"; var d = "AccountName=shop;AccountKey=`+own+`;";`)
+		if found := d.Redact(&file); len(found) != 1 || strings.Contains(file.Files[0].Hunks[0].Lines[0].Text, own) {
+			t.Errorf("%s: %+v", key, found)
+		}
+	}
+}
+
 // Words do not excuse what gitleaks finds either, or values at places of secrets.
 func TestWordsDoNotExcuseRandomValues(t *testing.T) {
 	d := detector(t)

@@ -207,15 +207,33 @@ func dropNoise(text string, all []match) []match {
 		if m.rule.id == rulePrivateKey {
 			return !hasMaterial(value)
 		}
-		return isPlaceholder(value) && !hidesRandom(value) || isDocumentedJWT(value)
+		return isPlaceholder(value) && !hidesRandom(value) || isDocumentedJWT(value) || isInDocumented(text, m.from, m.to)
 	})
 }
 
 // placeholderWords are common in placeholders in documentation.
 var placeholderWords = []string{"example", "placeholder", "changeme", "change-me", "change_me", "your-", "your_", "yourtoken", "yourapikey", "redacted", "dummy"}
 
-// documented are keys in a provider's own documentation.
-var documented = []string{"AKIAIOSFODNN7EXAMPLE", "AKIAI44QH8DHBEXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "je7MtGbClwBF/2Zp9Utk/h3yCo8nvbEXAMPLEKEY"}
+// documented are keys in a provider's own documentation. Azure's open its emulators of storage and of
+// Cosmos DB, which know no others.
+var documented = []string{
+	"AKIAIOSFODNN7EXAMPLE", "AKIAI44QH8DHBEXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "je7MtGbClwBF/2Zp9Utk/h3yCo8nvbEXAMPLEKEY",
+	"Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==",
+	"C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==",
+}
+
+// isInDocumented reports whether text[from:to] is part of a documented key. The generic rule finds only the
+// part of a key up to its first slash or plus sign.
+func isInDocumented(text string, from, to int) bool {
+	return slices.ContainsFunc(documented, func(key string) bool {
+		if to-from > len(key) {
+			return false
+		}
+		start := max(0, to-len(key))
+		at := strings.Index(text[start:min(len(text), from+len(key))], key)
+		return at >= 0 && start+at <= from && to <= start+at+len(key)
+	})
+}
 
 // documentedJWT is the payload of the token on jwt.io, which tests and documentation copy:
 // {"sub":"1234567890","name":"John Doe","iat":1516239022}.
