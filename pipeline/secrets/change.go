@@ -55,7 +55,7 @@ func (c *Change) Text(text string) string {
 // redact is Redact with values that are known to be secrets. It returns what it found, with all
 // values.
 func (d *Detector) redact(facts *pipeline.PRFacts, known map[string]*rule) *redactor {
-	r := &redactor{detector: d, marks: map[*string][]mark{}, values: map[string]*rule{}}
+	r := &redactor{detector: d, now: facts.ObservedAt, marks: map[*string][]mark{}, values: map[string]*rule{}}
 	maps.Copy(r.values, known)
 	r.text(&facts.Title, pipeline.Redaction{Source: pipeline.RedactedTitle})
 	r.text(&facts.Body, pipeline.Redaction{Source: pipeline.RedactedBody})

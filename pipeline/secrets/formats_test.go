@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -793,6 +794,43 @@ func TestDocumentedJWTDoesNotExcuseTokens(t *testing.T) {
 	file := facts("a.go", "+t = ghs_123456_"+strings.Replace(header, "J9", "K7", 1)+"."+documentedJWT+"."+signature)
 	if len(d.Redact(&file)) == 0 {
 		t.Error("a token of GitHub with that payload is not found")
+	}
+}
+
+// A JWT that has expired is replaced, but nobody has to revoke it. What is not one, or has no time
+// of expiry, is reported.
+func TestExpiredJWT(t *testing.T) {
+	d := detector(t)
+	now := time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC)
+	const header, signature = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9", "q8Zr4KxT2mVbN7wPcE5sJd9HfLg3YuRa1oXtKi6BvQy"
+	jwt := func(claims string) string {
+		return header + "." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + "." + signature
+	}
+	at := func(d time.Duration) string { return strconv.FormatInt(now.Add(d).Unix(), 10) }
+	for claims, reported := range map[string]bool{
+		`{"sub":"shop","user":7,"exp":` + at(-25*time.Hour) + `}`:   false,
+		`{"sub":"shop","user":7,"exp":` + at(-23*time.Hour) + `}`:   true,
+		`{"sub":"shop","user":7,"exp":` + at(time.Hour) + `}`:       true,
+		`{"sub":"shop","user":7,"exp":"` + at(-48*time.Hour) + `"}`: true,
+		`{"sub":"shop","user":7,"exp":-1}`:                          true,
+		`{"sub":"shop","user":7,"iat":` + at(-48*time.Hour) + `}`:   true,
+	} {
+		file := facts("api/openapi.yaml", "+  token: "+jwt(claims))
+		file.ObservedAt = now
+		if found := d.Redact(&file); len(found) > 0 != reported {
+			t.Errorf("%s: %d found, want some: %t", claims, len(found), reported)
+		}
+		if strings.Contains(file.Files[0].Hunks[0].Lines[0].Text, signature) {
+			t.Errorf("%s is shown", claims)
+		}
+	}
+	expired := jwt(`{"sub":"shop","user":7,"exp":` + at(-48*time.Hour) + `}`)
+	for _, text := range []string{expired + " and " + jwt(`{"sub":"shop"}`), `key = "` + drawn(&formats[0], 1) + `" # ` + expired} {
+		file := facts("api/client.py", "+"+text)
+		file.ObservedAt = now
+		if len(d.Redact(&file)) == 0 {
+			t.Errorf("nothing is found in %s", text)
+		}
 	}
 }
 

@@ -2,13 +2,14 @@ package secrets
 
 import (
 	"strings"
+	"time"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
 // Redact replaces the secrets in the facts' title, body, commit messages, diff lines and hunk
 // headings by placeholders such as [redacted:aws-access-token]. It returns one Redaction for each
-// secret, in the order of the facts. It also replaces all other occurrences of each value, without
+// secret that is not an expired JWT, in the order of the facts. It also replaces all other occurrences of each value, without
 // another Redaction.
 func (d *Detector) Redact(facts *pipeline.PRFacts) []pipeline.Redaction {
 	return d.redact(facts, nil).found
@@ -17,6 +18,7 @@ func (d *Detector) Redact(facts *pipeline.PRFacts) []pipeline.Redaction {
 // redactor is the state of one Redact.
 type redactor struct {
 	detector    *Detector
+	now         time.Time // zero if it is not known
 	found       []pipeline.Redaction
 	foundValues []string // the values of found; empty if only a path rule reports the file
 	marks       map[*string][]mark
@@ -55,7 +57,11 @@ func (r *redactor) keep(text string, m match) {
 	}
 }
 
+// report records a secret. It leaves out a JWT that has expired, which opens nothing any more.
 func (r *redactor) report(rule *rule, at pipeline.Redaction, value string) {
+	if rule.id == ruleJWT && hasExpired(value, r.now) {
+		return
+	}
 	at.RuleID, at.Title, at.Details = rule.id, title(rule.id), rule.description
 	r.found, r.foundValues = append(r.found, at), append(r.foundValues, value)
 }
