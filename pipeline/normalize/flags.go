@@ -21,7 +21,7 @@ func setFlags(f *pipeline.File) {
 	if _, l := interpreted(f); len(l) > 0 && (f.Language == "" || linguist.IsProse(f.Language)) {
 		f.Language = l[0]
 	}
-	f.GeneratedByPath = linguist.IsGenerated(f.Path, nil) || generatedName(f.Path)
+	f.GeneratedByPath = linguist.IsGenerated(f.Path, nil) || generatedName(f.Path) || f.Bundle
 	f.Generated = f.GeneratedByPath || linguist.IsGenerated(f.Path, sniff(f))
 	f.Vendored = linguist.IsVendor(f.Path) && !handWritten(f.Path)
 	f.Test = isTest(f.Path)

@@ -221,6 +221,7 @@ func buildFiles(changed []raw.ChangedFile) (pipeline.List[pipeline.File], []pipe
 	}
 	slices.SortStableFunc(files, func(a, b pipeline.File) int { return cmp.Compare(a.Path, b.Path) })
 	files = slices.CompactFunc(files, func(a, b pipeline.File) bool { return a.Path == b.Path })
+	markBundles(files)
 	slices.SortStableFunc(incomplete, func(a, b pipeline.Incompleteness) int { return cmp.Compare(a.Path, b.Path) })
 	return files, incomplete
 }

@@ -289,12 +289,12 @@ func squeezed(text string) string {
 	return plaintext.Line(bounded(text, maxLine))
 }
 
-// shortened removes the middle of a line of code that is too long.
+// shortened replaces the middle of a line of code that is too long by a space.
 func shortened(code string) string {
 	if len(code) <= maxPiece {
 		return code
 	}
-	return plaintext.Bytes(code, maxPiece/2) + plaintext.LastBytes(code, maxPiece/2)
+	return plaintext.Bytes(code, maxPiece/2-1) + " " + plaintext.LastBytes(code, maxPiece/2)
 }
 
 // uncommented removes what may be a comment from a line. It also reports whether that may be
