@@ -96,6 +96,7 @@ func isCode(a atom.Atom) bool {
 	}, a)
 }
 
+// harmless returns the attributes of an element that stay.
 func harmless(n *html.Node, link func(string) string) []html.Attribute {
 	var kept []html.Attribute
 	for _, a := range n.Attr {

@@ -117,7 +117,7 @@ type stepView struct {
 	Next, Taken bool
 }
 
-// Name, Button and Does are for the template, which reads only exported names.
+// Name, Button, Does and Look are for the template, which reads only exported names.
 func (s *step) Name() string   { return s.name }
 func (s *step) Button() string { return s.button }
 func (s *step) Does() string   { return s.does }

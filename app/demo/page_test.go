@@ -115,7 +115,7 @@ func TestSlowReview(t *testing.T) {
 		t.Error("the review was not awaited")
 	}
 	d.files.head = d.pr.HeadSHA() // the page must not ask for the files, which are held
-	if _, body := request(t, d, "GET", "/demo"); !strings.Contains(body, "the answer did not come within 100ms") || !strings.Contains(body, "A required check is awaited") {
+	if _, body := request(t, d, "GET", "/demo"); !strings.Contains(body, "the answer did not come within 100ms") || !strings.Contains(body, "Waiting for a required check") {
 		t.Errorf("the page says:\n%s", body)
 	}
 	cancel()

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // the shop
 	"errors"
@@ -41,10 +42,10 @@ var story = []*step{
 		take:    (*demo).open,
 	},
 	{
-		name: "push", button: "Push", does: "alice pushes a fix of some findings",
+		name: "push", button: "Push", does: "alice pushes a fix for some findings",
 		look: "The comment is edited in place. It counts what the push resolved and keeps what is left.",
 		refused: func(d *demo) string {
-			return firstOf(d.unopened(), when(d.pushed, "alice has pushed her fix."))
+			return cmp.Or(d.unopened(), when(d.pushed, "alice has pushed her fix."))
 		},
 		take: (*demo).push,
 	},
@@ -58,7 +59,7 @@ var story = []*step{
 		name: "dismiss", button: "Dismiss", does: "bob dismisses a finding and says why",
 		look: "The finding no longer counts. The comment still lists it, with bob's name and reason.",
 		refused: func(d *demo) string {
-			return firstOf(d.unopened(), when(d.taken["dismiss"], "bob has dismissed a finding."), when(d.dismissable() == "", "No finding can be dismissed."))
+			return cmp.Or(d.unopened(), when(d.taken["dismiss"], "bob has dismissed a finding."), when(d.dismissable() == "", "No finding can be dismissed."))
 		},
 		take: func(d *demo) func(context.Context) error {
 			return d.command("bob", "/review dismiss "+d.dismissable()+" wont_fix this code goes offline before the release")
@@ -80,19 +81,10 @@ var story = []*step{
 	},
 }
 
+// when returns the reason if the condition holds, and "" otherwise.
 func when(is bool, why string) string {
 	if is {
 		return why
-	}
-	return ""
-}
-
-// firstOf returns the first text that is not empty.
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
 	}
 	return ""
 }
@@ -167,8 +159,7 @@ func (d *demo) unanswered() error {
 	return nil
 }
 
-// webURL is the address of the pull request's GitHub. The page turns links to it into links
-// on the page.
+// webURL is the web address of the stand-in. The page turns links to it into links on the page.
 const webURL = "https://github.example.com"
 
 const (
@@ -258,7 +249,7 @@ func (d *demo) dismissable() string {
 	return id
 }
 
-// scene is the files of one folder of the shop.
+// scene returns the files of one folder of the shop.
 func scene(name string) ghtest.Files {
 	// A token that looks real is put together here, so that it stands nowhere
 	// in this repository.

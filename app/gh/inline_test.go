@@ -2,6 +2,7 @@ package gh
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,6 +104,33 @@ func TestThreadsArePaged(t *testing.T) {
 	done, err := w.client.EditInline(t.Context(), target, nil, true)
 	if err != nil || len(done.Threads) != 1 || done.Threads[0].Body != "last" {
 		t.Errorf("newest %+v, %v", done, err)
+	}
+}
+
+// Edits of many comments are spread over several calls, the first of which lists the threads.
+func TestManyEditsOfCommentsOnLines(t *testing.T) {
+	w, p, target := newInlineWorld(t, "write")
+	const n = maxEdits + 1
+	w.must(w.client.CreateInline(t.Context(), target, p.HeadSHA(), slices.Repeat([]ports.InlineWrite{{Path: "a.txt", StartLine: 1, EndLine: 1, Body: "open"}}, n)))
+	threads, err := w.client.InlineThreads(t.Context(), target)
+	w.must(err)
+	var edits []ports.InlineEdit
+	for _, th := range threads {
+		edits = append(edits, ports.InlineEdit{NodeID: th.NodeID, ThreadID: th.ThreadID, Body: "fixed", Resolved: true})
+	}
+	edits = append(edits, ports.InlineEdit{NodeID: "PRRC_none", ThreadID: "PRRT_none", Body: "fixed"})
+	w.hub.Calls.Reset()
+	done, err := w.client.EditInline(t.Context(), target, edits, true)
+	if err != nil || len(done.Threads) != n || !slices.Equal(done.Gone, []string{"PRRC_none"}) {
+		t.Errorf("edited: %v, %d threads, gone %q", err, len(done.Threads), done.Gone)
+	}
+	if calls := w.hub.Calls.All(); len(calls) != 2 {
+		t.Errorf("%d calls, want 2", len(calls))
+	}
+	for _, c := range p.Reviews.AppComments() {
+		if c.Body != "fixed" || !c.Resolved || c.Edits != 1 {
+			t.Errorf("comment %+v", c)
+		}
 	}
 }
 

@@ -42,9 +42,9 @@
 // Fetches by git are answered too, over HTTP with an installation token. [Repo.PushGit] takes in
 // commits that git made elsewhere.
 //
-// Of GraphQL it answers what threads of comments on lines need, by GitHub's schema.
+// The stand-in answers the GraphQL that threads of comments on lines need, by GitHub's schema.
 //
-// What is not here: other GraphQL, pushes by git, OAuth, user tokens, pending reviews.
+// What is not here: the rest of GraphQL, pushes by git, OAuth, user tokens, pending reviews.
 // Events are sent whether or not the installation may read what they are about.
 // A request to any other route is answered 404 and kept in
 // [CallLog.Unexpected], which a test should find empty.

@@ -88,7 +88,7 @@ func (on *lineComment) misplaced(d *diff, l Limits) string {
 	return ""
 }
 
-// hunksOf returns the hunk of each line of a patch, counted from 1, by its number on one side.
+// hunksOf maps the line numbers of one side of a patch to hunks, counted from 1.
 func hunksOf(patch string, left bool) map[int]int {
 	hunks, hunk, n, other, side := map[int]int{}, 0, 0, byte('-'), 2
 	if left {

@@ -76,9 +76,9 @@ type InlineWriter interface {
 	// CreateInline submits one review of a head with all of these comments, which neither
 	// approves nor requests changes. GitHub takes all of them or none.
 	CreateInline(ctx context.Context, t Target, headSHA string, all []InlineWrite) error
-	// EditInline edits comments in one call. A thread that GitHub doesn't let the App resolve
-	// stays as it is. With list it also returns those of the pull request's newest 100 threads
-	// that our App began.
+	// EditInline edits comments, up to 50 in one call. A thread that GitHub doesn't let the App
+	// resolve stays as it is. With list it also returns those of the pull request's newest 100
+	// threads that our App began.
 	EditInline(ctx context.Context, t Target, edits []InlineEdit, list bool) (InlineEdited, error)
 	// InlineThreads lists the threads that our App began.
 	InlineThreads(ctx context.Context, t Target) ([]InlineThread, error)

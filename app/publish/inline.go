@@ -241,21 +241,23 @@ func (n *Inline) Update(ctx context.Context, p *Publication) error {
 		return n.unlessFinal(p, err)
 	}
 	added := slices.ContainsFunc(have, func(c ports.InlineComment) bool { return c.RunID == p.Review.RunID && c.Shown() && c.NodeID == "" })
-	if len(edits) == 0 && !added {
-		return nil
-	}
-	if err := n.Leases.Fence(ctx, p.Lease); err != nil {
-		return err
-	}
-	done, err := n.InlineWriter.EditInline(ctx, p.State.Target, edits, added)
-	if err != nil {
-		return n.unlessFinal(p, err)
-	}
-	changed = identified(changed, done.Threads, false)
-	for i := range changed {
-		if slices.Contains(done.Gone, changed[i].NodeID) {
-			changed[i].State = ports.InlineRefused
+	if len(edits) > 0 || added {
+		if err := n.Leases.Fence(ctx, p.Lease); err != nil {
+			return err
 		}
+		done, err := n.InlineWriter.EditInline(ctx, p.State.Target, edits, added)
+		if err != nil {
+			return n.unlessFinal(p, err)
+		}
+		changed = identified(changed, done.Threads, false)
+		for i := range changed {
+			if slices.Contains(done.Gone, changed[i].NodeID) {
+				changed[i].State = ports.InlineRefused
+			}
+		}
+	}
+	if slices.Equal(changed, p.inline) {
+		return nil
 	}
 	return n.save(context.WithoutCancel(ctx), p.Lease, changed)
 }
@@ -284,10 +286,11 @@ func (n *Inline) edits(ctx context.Context, p *Publication, have []ports.InlineC
 			}
 			have = identified(have, threads, false)
 		}
-		if have[i].State = state; have[i].NodeID == "" {
-			have[i].State = ports.InlineRefused // it was deleted
+		if have[i].NodeID == "" { // it was deleted
+			have[i].State = ports.InlineRefused
 			continue
 		}
+		have[i].State = state
 		edits = append(edits, ports.InlineEdit{NodeID: have[i].NodeID, ThreadID: have[i].ThreadID, Body: body, Resolved: state != ports.InlineOpen})
 	}
 	return edits, have, nil

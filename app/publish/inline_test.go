@@ -187,8 +187,8 @@ func TestCommentsOnLinesAfterTheStoreWasLost(t *testing.T) {
 	wantLines(t, w, "after the loss", "a1", "a2")
 }
 
-// Fixed and dismissed findings are said in one call, together with the search for what was
-// added. What somebody deleted is not written again.
+// One call edits the comments on fixed and dismissed findings, and finds what was added. What
+// somebody deleted is not written again.
 func TestCommentsOnLinesAreEditedInOneCall(t *testing.T) {
 	w := newWorld(t)
 	if err := w.publish(t, withFindings("run", "a1", "a2", "a3", "a4")); err != nil {
@@ -241,6 +241,25 @@ func TestRefusedEditsOfCommentsOnLines(t *testing.T) {
 		if err := w.publish(t, withFindings("run", "a1")); (err != nil) != fails {
 			t.Errorf("%s: %v", kind, err)
 		}
+	}
+}
+
+// A comment that somebody deleted before its place was known is not said to be there.
+func TestDeletedCommentOnALine(t *testing.T) {
+	w := newWorld(t)
+	w.github.refuses["edit 0 comments on lines"] = ports.HostForbidden
+	if err := w.publish(t, withFindings("run", "a1")); err != nil {
+		t.Fatal(err)
+	}
+	clear(w.github.refuses)
+	w.github.threads = nil
+	next := withFindings("next")
+	next.Review.Report.Changes.Resolved = pipeline.List[pipeline.Finding]{finding("a1", 1)}
+	if err := w.publish(t, next); err != nil {
+		t.Fatal(err)
+	}
+	if c := w.store.inline[0]; c.State != ports.InlineRefused {
+		t.Errorf("the comment is %s", c.State)
 	}
 }
 

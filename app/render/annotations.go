@@ -19,8 +19,9 @@ const (
 )
 
 // annotations returns annotations for the findings on changed lines, worst first. A finding
-// with a comment on its lines has none. all counts these findings without the limit. GitHub refuses a whole request if one
-// annotation is outside the diff, and it takes only paths in UTF-8.
+// with a comment on its lines has none. all counts these findings without the limit. GitHub
+// refuses a whole request if one annotation is outside the diff, and it takes only paths in
+// UTF-8.
 func annotations(v View) (out []ports.Annotation, all int) {
 	fs := newFindings(v, plainPen{}, linker{})
 	for _, f := range fs.list {

@@ -115,6 +115,12 @@ func requireInert(t interface{ Fatalf(string, ...any) }, v View) {
 			t.Fatalf("%s: %s\n%s", name, bad, md)
 		}
 	}
+	for _, body := range inlineTexts(v) {
+		_, text, _ := strings.Cut(body, "\n")
+		if bad := live(rendered(text)) + inert(text); bad != "" || len(body) > maxBody || strings.Contains(text, markerStart) || InlineFingerprint(body) == "" {
+			t.Fatalf("comment on lines of %d bytes: %s\n%s", len(body), bad, body)
+		}
+	}
 	comment := wholeComment(v)
 	if n := strings.Count("\n"+comment, "\n## "); n != 2 || strings.Count("\n"+comment, "\n"+reviewreport.Heading+"\n") != 1 {
 		t.Fatalf("the comment has %d headlines; want its own and that of the machine-readable section:\n%s", n, comment)

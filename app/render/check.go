@@ -90,7 +90,8 @@ func Check(v View) ports.CheckOutput {
 	return out
 }
 
-// summary also says what was set aside or found in evaluation, because a clean pull request may have no comment.
+// summary also says what was set aside or found in evaluation, because a clean pull request may have
+// no comment.
 func (r *report) summary() safe {
 	return blocks(append(r.head(), r.setAside(), r.evaluated(), r.probation(), r.next(), say("md footer", r.page)))
 }

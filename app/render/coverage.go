@@ -50,8 +50,8 @@ func (s sections) coverage() items {
 	return list
 }
 
-// unneeded names the agents that did not run, in one line. /review explain and the report say why each
-// did not.
+// unneeded names the agents that did not run, in one line. /review explain and the report give the
+// reason for each.
 func (cw coverageWords) unneeded() []safe {
 	skipped := cw.r.Manifest.Skipped
 	if len(skipped) == 0 {

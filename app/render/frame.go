@@ -19,6 +19,7 @@ const (
 	maxSearched   = 200 // lines in which the code in question is searched
 	tabWidth      = 4   // columns
 	maxEscape     = 8   // runes of an invisible one that is made visible
+	maxNames      = 10  // of a title that are searched
 )
 
 // frame is the code that a terminal shows for a finding. It has no lines if the diff has none
@@ -159,10 +160,10 @@ func (fs *findings) spots(f *pipeline.Finding) []finder {
 	return out
 }
 
-// namesIn finds the names that a title has in backticks, as whole words.
+// namesIn returns the ways to find the names that a title has in backticks, as whole words.
 func namesIn(title string) []finder {
 	var out []finder
-	for _, m := range inBackticks.FindAllStringSubmatch(title, -1) {
+	for _, m := range inBackticks.FindAllStringSubmatch(title, maxNames) {
 		pattern := regexp.QuoteMeta(m[1])
 		if first, _ := utf8.DecodeRuneInString(m[1]); isWord(first) {
 			pattern = `\b` + pattern

@@ -109,6 +109,13 @@ func TestCaretsAreBelowTheCode(t *testing.T) {
 	})
 }
 
+// Each name in a title is searched in each line, so their number is bounded.
+func TestManyNamesInATitle(t *testing.T) {
+	if n := len(namesIn(strings.Repeat("`eval` ", 1000))); n != maxNames {
+		t.Errorf("%d names are searched, want %d", n, maxNames)
+	}
+}
+
 // A marked part that is too long is shown from its start, and only what is shown is marked.
 func TestLongMarkedCode(t *testing.T) {
 	shown, lead, marked := cutAround("if x { "+strings.Repeat("y", 500), 7, 507, 50)

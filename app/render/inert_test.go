@@ -267,10 +267,13 @@ func hostileViews() *rapid.Generator[View] {
 		v := cleanView()
 		v.Review = hostileReview().Draw(t, "review")
 		v.Notices = rapid.SliceOfN(rapid.SampledFrom([]string{hostileText().Draw(t, "notice"), hostileNotices().Draw(t, "structured notice").String()}), 0, 3).Draw(t, "notices")
-		v.Rules = map[string]RuleNote{}
+		v.Rules, v.Inline = map[string]RuleNote{}, map[string]string{}
 		for _, f := range v.Review.Report.Findings {
 			ref := rapid.SampledFrom([]string{"", "https://github.example/"}).Draw(t, "start of a reference")
 			v.Rules[f.RuleID] = RuleNote{Reference: ref + hostileText().Draw(t, "reference"), Layer: hostileText().Draw(t, "layer"), Pattern: rapid.SampledFrom([]string{"", `\S+`, ".", "("}).Draw(t, "pattern")}
+			if rapid.Bool().Draw(t, "has a comment on its lines") {
+				v.Inline[f.ID] = ref
+			}
 		}
 		v.Record.RunID = hostileText().Draw(t, "run")
 		v.People = []string{hostileText().Draw(t, "person") + "."} // the dot makes it no login

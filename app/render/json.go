@@ -27,9 +27,9 @@ func Indented(v any) ([]byte, error) {
 
 // escaped writes characters that could deceive a reader or control a terminal as JSON
 // escapes, and the bracket of ##[, which a runner of GitHub Actions would take for the start
-// of a command in its log. Outside strings, line breaks are the only such characters in JSON. It escapes
-// the replacement character because the encoder does so for invalid UTF-8: a report that
-// was read back gives equal bytes, too.
+// of a command in its log. Outside strings, line breaks are the only such characters in JSON.
+// It escapes the replacement character because the encoder does so for invalid UTF-8: a report
+// that was read back gives equal bytes, too.
 func escaped(b []byte) []byte {
 	var out []byte
 	from := 0 // the bytes before it are in out

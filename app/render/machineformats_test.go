@@ -149,9 +149,9 @@ func TestUnplaced(t *testing.T) {
 // A job's summary is the review in markdown, and fits.
 func TestJobSummaryFits(t *testing.T) {
 	v := overflowView(5000)
-	for _, room := range []int{0, 10, 200, 5000, 100_000, MaxJobSummary} {
+	for _, room := range []int{-5000, 0, 10, 200, 5000, 100_000, MaxJobSummary} {
 		s := JobSummary(v, room)
-		if len(s) > room || room >= 200 && !strings.HasPrefix(s, "## ") {
+		if len(s) > max(0, room) || room >= 200 && !strings.HasPrefix(s, "## ") {
 			t.Errorf("%d bytes in a room of %d: %.80s", len(s), room, s)
 		}
 		if room >= 100_000 && !strings.Contains(s, "more") {

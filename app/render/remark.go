@@ -109,10 +109,10 @@ func (r *remark) line() safe {
 
 // whole returns title and text.
 func (r *remark) whole() safe {
-	if r.finding == nil || r.text == r.title {
+	if r.finding == nil {
 		return r.line()
 	}
-	return blocks([]safe{sentence(r.title), r.text})
+	return message(r.title, r.text)
 }
 
 // place names the file and the line, or returns "".

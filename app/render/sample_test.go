@@ -132,7 +132,6 @@ func manifest() pipeline.AgentManifest {
 	}
 }
 
-// findingsView is a review with findings of all severities.
 // inlineView has comments on the lines of some findings. The URL of one is not known.
 func inlineView() View {
 	v := findingsView()
@@ -140,6 +139,7 @@ func inlineView() View {
 	return v
 }
 
+// findingsView is a review with findings of all severities.
 func findingsView() View {
 	v := cleanView()
 	setFindings(&v, pipeline.DecisionFail, "critical > 0",

@@ -128,8 +128,8 @@ func newSARIF(v View, limit int) sarifLog {
 func (s *sarifBuilder) result(f *pipeline.Finding) sarifResult {
 	id := ruleID(f)
 	r := sarifResult{
-		RuleID: id, RuleIndex: s.rule(id, f), Level: sarifLevel(severityOf(f)),
-		Message:   sarifText{Text: passive(message(s.plain, f))},
+		RuleID: id, RuleIndex: s.rule(id, f), Level: sarifLevels.of(severityOf(f)),
+		Message:   sarifText{Text: passive(message(annotationTitle(s.plain, f), annotationText(s.plain, f)))},
 		Locations: []sarifLocation{{sarifPlace{artifact(f.Path), s.region(f)}}},
 		Properties: sarifResultBag{
 			Severity: string(severityOf(f)), Confidence: f.Confidence, Agent: oneLine(f.Agent, maxName),
@@ -161,8 +161,7 @@ func replacement(f *pipeline.Finding) string {
 }
 
 // message starts with the title, because some viewers show nothing else.
-func message(plain *findings, f *pipeline.Finding) safe {
-	title, text := annotationTitle(plain, f), annotationText(plain, f)
+func message(title, text safe) safe {
 	if text == title {
 		return title
 	}
@@ -202,8 +201,8 @@ func (s *sarifBuilder) rule(id string, f *pipeline.Finding) int {
 		ShortDescription:     sarifText{Text: clip(passive(about.name), maxSARIFText)},
 		FullDescription:      sarifText{Text: clip(passive(about.description), maxSARIFText)},
 		Help:                 sarifText{Text: passive(about.help(plainPen{})), Markdown: string(about.help(markdownPen{}))},
-		DefaultConfiguration: sarifConfiguration{sarifLevel(severity)},
-		Properties:           sarifRuleBag{Precision: "high", ProblemSeverity: problemSeverity(severity)},
+		DefaultConfiguration: sarifConfiguration{sarifLevels.of(severity)},
+		Properties:           sarifRuleBag{Precision: "high", ProblemSeverity: problemSeverities.of(severity)},
 	}
 	if f.RuleID == "" {
 		rule.Properties.Precision = "medium" // an agent's own judgement
@@ -212,7 +211,7 @@ func (s *sarifBuilder) rule(id string, f *pipeline.Finding) int {
 		rule.Properties.Tags = []string{c}
 	}
 	if isSecurity(f) {
-		rule.Properties.SecuritySeverity = securitySeverity(severity)
+		rule.Properties.SecuritySeverity = securityScores.of(severity)
 		rule.Properties.Tags = append(rule.Properties.Tags, "security")
 	}
 	s.index[id] = len(s.rules)
@@ -267,37 +266,14 @@ func categoryText(id string) string {
 	return ""
 }
 
-func sarifLevel(s pipeline.Severity) string {
-	switch s {
-	case pipeline.SeverityWarning:
-		return sarifWarning
-	case pipeline.SeverityInfo:
-		return sarifNote
-	}
-	return sarifError
-}
-
-// problemSeverity is GitHub's property problem.severity.
-func problemSeverity(s pipeline.Severity) string {
-	if s == pipeline.SeverityInfo {
-		return "recommendation"
-	}
-	return sarifLevel(s)
-}
-
-// securitySeverity is GitHub's score for a security rule. GitHub reads it as critical (above 9.0), high
-// (from 7.0), medium (from 4.0) or low.
-func securitySeverity(s pipeline.Severity) string {
-	switch s {
-	case pipeline.SeverityCritical:
-		return "9.5"
-	case pipeline.SeverityWarning:
-		return "5.5"
-	case pipeline.SeverityInfo:
-		return "2.5"
-	}
-	return "8.0"
-}
+var (
+	sarifLevels = levels{sarifError, sarifError, sarifWarning, sarifNote}
+	// problemSeverities are for GitHub's property problem.severity.
+	problemSeverities = levels{"error", "error", "warning", "recommendation"}
+	// securityScores are for GitHub's property security-severity of security rules. GitHub reads a score
+	// as critical (above 9.0), high (from 7.0), medium (from 4.0) or low.
+	securityScores = levels{"9.5", "8.0", "5.5", "2.5"}
+)
 
 // region returns the finding's lines. GitHub requires columns: the last one is behind the last line's
 // end if the diff shows that line, and otherwise the first. A finding about a whole file is at the start

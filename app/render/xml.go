@@ -80,9 +80,10 @@ type junitWrong struct {
 	Text    string `xml:",chardata"`
 }
 
-// JUnit renders the review as XML in the form of JUnit. The first test fails if the gate blocks in the mode enforce. Each
-// finding is a test: it fails if the finding is critical or major, and otherwise passes with the finding
-// as its output. What keeps the review from being complete is a test with an error. No two tests have one name, because GitLab would ignore the second.
+// JUnit renders the review as XML in the form of JUnit. The first test fails if the gate blocks in the
+// mode enforce. Each finding is a test: it fails if the finding is critical or major, and otherwise
+// passes with the finding as its output. What keeps the review from being complete is a test with an
+// error. No two tests have one name, because GitLab would ignore the second.
 func JUnit(v View) ([]byte, error) {
 	answer := plainTitle(v)
 	gate := junitCase{Name: string(say("junit gate", nil)), ClassName: toolName, Out: answer}

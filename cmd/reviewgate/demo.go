@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -41,11 +42,13 @@ With --database, the reviews stay for replay, backtest and analytics to read.`,
 	c.Flags().BoolVar(&f.verbose, "verbose", false, "print the server's log")
 	c.Flags().StringVar(&f.config, "config", "", "`directory` with config for the demo's repository")
 	c.Flags().StringVar(&f.database, "database", "", "keep the SQLite database in this new `file`")
-	c.MarkFlagsMutuallyExclusive("once", "open")
 	return c
 }
 
 func (f *demoFlags) run(cmd *cobra.Command, _ []string) error {
+	if f.once && f.open {
+		return unusable(errors.New("--once shows no page, and --open opens it: leave one of them out"))
+	}
 	o := demo.Options{
 		Out: cmd.OutOrStdout(), Colours: colored(cmd.OutOrStdout(), os.Getenv), Once: f.once, Database: strings.TrimPrefix(f.database, "sqlite://"),
 	}

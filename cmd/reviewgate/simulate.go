@@ -54,6 +54,9 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	if err := notEmpty(cmd, "config", "server", "output"); err != nil {
+		return err
+	}
 	var s app.Simulation
 	var host string
 	var err error
@@ -87,11 +90,6 @@ func (f *simulateFlags) run(cmd *cobra.Command) error {
 // layers reads the layers to try. These, and the server's layer of the settings, must be
 // valid.
 func (f *simulateFlags) layers(cmd *cobra.Command, settings *app.Settings, s *app.Simulation) error {
-	for name, dir := range map[string]string{"config": f.config, "server": f.server} {
-		if cmd.Flags().Changed(name) && dir == "" {
-			return unusable(fmt.Errorf("--%s is empty: name a directory, or leave it out", name))
-		}
-	}
 	named := layerFlags{server: f.server, repository: f.config}
 	layers, err := named.layers()
 	if err != nil {

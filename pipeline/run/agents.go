@@ -46,6 +46,13 @@ func noting(a dispatch.Agent, note string) dispatch.Agent {
 	return noted{a, note}
 }
 
+// Review adds the note to the agent's own.
+func (n noted) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer, error) {
+	answer, err := n.Agent.Review(ctx, task)
+	answer.Note = joined(answer.Note, n.note)
+	return answer, err
+}
+
 // idleNotes says by agent which rules of the layers above the defaults do not run, and why. Nobody
 // here wrote the rules of the defaults, so these are not named.
 func idleNotes(cfg *config.Config) map[string]string {
@@ -68,13 +75,6 @@ func idleNotes(cfg *config.Config) map[string]string {
 	}
 	add("these rules run only in the profile strict: ", strict)
 	return notes
-}
-
-// Review adds the note to the agent's own.
-func (n noted) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer, error) {
-	answer, err := n.Agent.Review(ctx, task)
-	answer.Note = joined(answer.Note, n.note)
-	return answer, err
 }
 
 // agents returns all agents of one run: built-in agents, agents that the options make, and agents

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -64,14 +65,16 @@ func (o *Only) add(cfg *config.Config, id string) {
 	}
 	o.rules[id] = true
 	for i := range cfg.Agents {
-		a := &cfg.Agents[i]
-		switch {
-		case secret:
-			o.runs[a.ID] = o.runs[a.ID] || a.Kind == config.KindSecrets
-		case a.ID == rule.Agent, rule.Match == nil && a.Kind == config.KindLLM && slices.ContainsFunc(cfg.Checklist(a), func(r config.Rule) bool { return r.ID == id }):
+		if a := &cfg.Agents[i]; secret && a.Kind == config.KindSecrets || !secret && looksFor(cfg, a, rule) {
 			o.runs[a.ID] = true
 		}
 	}
+}
+
+// looksFor reports whether an agent looks for what a rule describes.
+func looksFor(cfg *config.Config, a *config.Agent, rule *config.Rule) bool {
+	return a.ID == rule.Agent ||
+		rule.Match == nil && a.Kind == config.KindLLM && slices.ContainsFunc(cfg.Checklist(a), func(r config.Rule) bool { return r.ID == rule.ID })
 }
 
 // isSecretRule reports whether the detector for secrets has a rule with an id.
@@ -142,22 +145,12 @@ func (o *Only) limit(m pipeline.AgentManifest) (pipeline.AgentManifest, pipeline
 	if len(lacks) > 0 {
 		why += ": " + strings.Join(lacks, " and ") + " did not run"
 	}
-	for _, agent := range sortedKeys(o.runs) {
+	for _, agent := range slices.Sorted(maps.Keys(o.runs)) {
 		if !chosen[agent] {
 			why += fmt.Sprintf("; no policy chose %s", agent)
 		}
 	}
 	return out, pipeline.Incompleteness{What: pipeline.IncompleteOnly, Why: why}
-}
-
-func sortedKeys(m map[string]bool) (keys []string) {
-	for k, set := range m {
-		if set {
-			keys = append(keys, k)
-		}
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // limited is an agent of which only some rules count.

@@ -33,6 +33,35 @@ func killable(t *testing.T, layer config.Layer, keys map[string]string) (*ghtest
 	return gh, repo, server
 }
 
+// death is when a server dies in a test.
+type death struct {
+	at     apptest.Request
+	pushed bool // after a push, and not before it
+	late   bool // before a push that comes while the server is down
+}
+
+func (d death) String() string {
+	return fmt.Sprintf("%s, after the push %v, pushed meanwhile %v", d.at, d.pushed, d.late)
+}
+
+// survived has the server die while it works on a pull request, starts it again, and waits for the
+// answer to what was opened and pushed.
+func (d death) survived(gh *ghtest.Server, server *apptest.Child, open func() *ghtest.PullRequest, push func(*ghtest.PullRequest)) (pr *ghtest.PullRequest) {
+	if d.pushed {
+		pr = open()
+		server.Answers(gh, pr)
+		server.DiesAt(gh, d.at, func() { push(pr) })
+	} else {
+		server.DiesAt(gh, d.at, func() { pr = open() })
+	}
+	if d.late {
+		push(pr)
+	}
+	server.Start()
+	server.Answers(gh, pr)
+	return pr
+}
+
 // judged answers for two models. Both find nothing in a small change and something critical
 // in a change with "More". Only one of them finds something critical in a change with "Odd".
 func judged(r *llmtest.Request) llmtest.Reply {
@@ -52,48 +81,32 @@ func TestKilledWhileItDecides(t *testing.T) {
 	t.Parallel()
 	more := ghtest.Files{"store/more.go": "package store\n\nfunc More() int { return 2 }\n"}
 	for _, tc := range sample.Of(t, 1, []struct {
-		at     apptest.Request
-		pushed bool     // dies after the push, not before it
-		late   bool     // the push comes while the server is down
+		death
 		states []string // states of the App's reviews at the end
 	}{
-		{apptest.At(apptest.RouteReview, 1, true), true, false, []string{"dismissed", "changes_requested"}},
-		{apptest.At(apptest.RouteReview, 1, false), false, false, []string{"approved"}},
-		{apptest.At(apptest.RouteReview, 1, true), false, false, []string{"approved"}},
-		{apptest.At(apptest.RouteComment, 1, false), false, false, []string{"approved"}},
-		{apptest.At(apptest.RouteComment, 1, true), false, false, []string{"approved"}},
-		{apptest.At(apptest.RouteReview, 1, false), false, true, []string{"changes_requested"}},
-		{apptest.At(apptest.RouteReview, 1, true), false, true, []string{"dismissed", "changes_requested"}},
-		{apptest.At(apptest.RouteComment, 1, true), false, true, []string{"dismissed", "changes_requested"}},
-		{apptest.At(apptest.RouteDismiss, 1, false), true, false, []string{"dismissed", "changes_requested"}},
-		{apptest.At(apptest.RouteDismiss, 1, true), true, false, []string{"dismissed", "changes_requested"}},
-		{apptest.At(apptest.RoutePatchCheck, 1, true), true, false, []string{"dismissed", "changes_requested"}},
-		{apptest.At(apptest.RouteReview, 1, false), true, false, []string{"dismissed", "changes_requested"}},
-		{apptest.At(routeEditComment, 1, false), true, false, []string{"dismissed", "changes_requested"}},
+		{death{apptest.At(apptest.RouteReview, 1, true), true, false}, []string{"dismissed", "changes_requested"}},
+		{death{apptest.At(apptest.RouteReview, 1, false), false, false}, []string{"approved"}},
+		{death{apptest.At(apptest.RouteReview, 1, true), false, false}, []string{"approved"}},
+		{death{apptest.At(apptest.RouteComment, 1, false), false, false}, []string{"approved"}},
+		{death{apptest.At(apptest.RouteComment, 1, true), false, false}, []string{"approved"}},
+		{death{apptest.At(apptest.RouteReview, 1, false), false, true}, []string{"changes_requested"}},
+		{death{apptest.At(apptest.RouteReview, 1, true), false, true}, []string{"dismissed", "changes_requested"}},
+		{death{apptest.At(apptest.RouteComment, 1, true), false, true}, []string{"dismissed", "changes_requested"}},
+		{death{apptest.At(apptest.RouteDismiss, 1, false), true, false}, []string{"dismissed", "changes_requested"}},
+		{death{apptest.At(apptest.RouteDismiss, 1, true), true, false}, []string{"dismissed", "changes_requested"}},
+		{death{apptest.At(apptest.RoutePatchCheck, 1, true), true, false}, []string{"dismissed", "changes_requested"}},
+		{death{apptest.At(apptest.RouteReview, 1, false), true, false}, []string{"dismissed", "changes_requested"}},
+		{death{apptest.At(routeEditComment, 1, false), true, false}, []string{"dismissed", "changes_requested"}},
 	}) {
-		t.Run(fmt.Sprintf("%s, after the push %v, pushed meanwhile %v", tc.at, tc.pushed, tc.late), func(t *testing.T) {
+		t.Run(tc.String(), func(t *testing.T) {
 			t.Parallel()
 			_, change := apptest.WithModels(t, `{"models": {"auto_approve": true, "auto_reject": true}}`, judged)
 			var w apptest.World
 			change(&w)
 			gh, repo, server := killable(t, w.Server, w.Keys)
-			var pr *ghtest.PullRequest
-			open := func() {
-				pr = repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Files: ghtest.Files{"store/client.go": apptest.Unbounded, "store/client_test.go": "package store\n"}})
-			}
-			push := func() { pr.Push(more, "feat: more") }
-			if tc.pushed {
-				open()
-				server.Answers(gh, pr)
-				server.DiesAt(gh, tc.at, push)
-			} else {
-				server.DiesAt(gh, tc.at, open)
-			}
-			if tc.late {
-				push()
-			}
-			server.Start()
-			server.Answers(gh, pr)
+			pr := tc.survived(gh, server, func() *ghtest.PullRequest {
+				return repo.OpenPR(ghtest.PR{Title: "feat: stock", Body: apptest.GoodBody, Files: ghtest.Files{"store/client.go": apptest.Unbounded, "store/client_test.go": "package store\n"}})
+			}, func(pr *ghtest.PullRequest) { pr.Push(more, "feat: more") })
 			var got []string
 			for _, r := range pr.Reviews.OfApp() {
 				got = append(got, r.State)

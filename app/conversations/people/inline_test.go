@@ -211,11 +211,7 @@ func TestRefusedCommentsOnLines(t *testing.T) {
 // Whenever the server dies, each finding has one comment, and no annotation.
 func TestKilledWhileItCommentsOnLines(t *testing.T) {
 	t.Parallel()
-	for _, tc := range sample.Of(t, 2, []struct {
-		at     apptest.Request
-		pushed bool // dies after a push that fixes one finding and adds one
-		late   bool // that push comes while the server is down
-	}{
+	for _, tc := range sample.Of(t, 2, []death{
 		{apptest.At(apptest.RouteReview, 1, true), false, false},
 		{apptest.At(apptest.RouteReview, 1, false), false, false},
 		{apptest.At(apptest.RouteGraphQL, 1, false), false, false},
@@ -228,28 +224,15 @@ func TestKilledWhileItCommentsOnLines(t *testing.T) {
 		{apptest.At(apptest.RouteReview, 1, true), false, true},
 		{apptest.At(apptest.RouteReview, 1, false), false, true},
 	}) {
-		t.Run(fmt.Sprintf("%s, after the push %v, pushed meanwhile %v", tc.at, tc.pushed, tc.late), func(t *testing.T) {
+		t.Run(tc.String(), func(t *testing.T) {
 			t.Parallel()
 			var w apptest.World
 			apptest.WithServer(inlineFiles("all"))(&w)
 			gh, repo, server := killable(t, w.Server, nil)
-			var pr *ghtest.PullRequest
-			open := func() {
-				pr = repo.OpenPR(ghtest.PR{Title: "feat: words", Body: apptest.GoodBody, Files: wordy("frobnicate", "frobnicate")})
-			}
-			push := func() { pr.Push(wordy("fixed", "frobnicate", "perhaps"), "fix: words") }
-			if tc.pushed {
-				open()
-				server.Answers(gh, pr)
-				server.DiesAt(gh, tc.at, push)
-			} else {
-				server.DiesAt(gh, tc.at, open)
-			}
-			if tc.late {
-				push()
-			}
-			server.Start()
-			server.Answers(gh, pr)
+			// The push fixes one finding and adds one.
+			pr := tc.survived(gh, server, func() *ghtest.PullRequest {
+				return repo.OpenPR(ghtest.PR{Title: "feat: words", Body: apptest.GoodBody, Files: wordy("frobnicate", "frobnicate")})
+			}, func(pr *ghtest.PullRequest) { pr.Push(wordy("fixed", "frobnicate", "perhaps"), "fix: words") })
 			all := pr.Reviews.AppComments()
 			want, fixed := 2, tc.pushed || tc.late && tc.at.Applied
 			if fixed {

@@ -185,6 +185,7 @@ func (r *sarifResult) check(rules []sarifRule) error {
 var liveLink = regexp.MustCompile(`\]\(`)
 
 func oneOf(s string, list ...string) bool { return slices.Contains(list, s) }
+
 func gzipped(b []byte) int {
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)
