@@ -71,7 +71,8 @@ type Config struct {
 	unused    map[string]bool              // by agent: whether the defaults switch it off and nobody switched it on
 	// These are the layers that made rules and agents final, by id; see FinalIn.
 	finalRules, finalAgents map[string]string
-	weakened                []pipeline.ConfigProblem // see Weakened
+	weakened                []pipeline.ConfigProblem             // see Weakened
+	places                  map[[2]string]pipeline.ConfigProblem // see stack.places
 }
 
 // LayerOf returns the layer that first names an entry of a file. If the repository changes the

@@ -215,13 +215,10 @@ func applied(steps []patch.Step) string {
 
 // newWarnings are the warnings about a config that there were not before.
 func newWarnings(before, after *config.Config) (lines string) {
-	var old []string
-	for _, w := range before.Warnings() {
-		old = append(old, w.String())
-	}
+	old := before.Warnings()
 	for _, w := range after.Warnings() {
-		if !slices.Contains(old, w.String()) {
-			lines += "warning: " + w.String() + "\n"
+		if !slices.ContainsFunc(old, func(o pipeline.ConfigProblem) bool { return o.Problem == w.Problem }) {
+			lines += "warning: " + config.FormatProblem(w) + "\n"
 		}
 	}
 	return lines

@@ -3,6 +3,8 @@ package classify
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -121,6 +123,28 @@ func TestType(t *testing.T) {
 		if got.Type != tt.want || got.TypeSource != tt.source {
 			t.Errorf("%s: type %s by %s, want %s by %s", tt.name, got.Type, got.TypeSource, tt.want, tt.source)
 		}
+	}
+}
+
+// The guide lists the types of a change, and the words that name them, as they are.
+func TestGuideListsTheTypes(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/guide.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var types []string
+	for _, name := range pipeline.ChangeTypes() {
+		words := typeWords[name]
+		if len(words) == 0 {
+			continue
+		}
+		types = append(types, name)
+		if row := fmt.Sprintf("| `%s` | `%s` |", name, strings.Join(words, "`, `")); !strings.Contains(string(guide), row) {
+			t.Errorf("docs/guide.md lacks the row %s", row)
+		}
+	}
+	if len(types) != len(typeWords) || len(types)+1 != len(pipeline.ChangeTypes()) {
+		t.Errorf("ChangeTypes has %q, the words %d types", pipeline.ChangeTypes(), len(typeWords))
 	}
 }
 
