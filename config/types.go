@@ -222,7 +222,7 @@ type DomainMapping struct {
 	Domain      string   `json:"domain"`
 	Description string   `json:"description"`
 	Globs       []string `json:"globs"`
-	Weight      int      `json:"weight"`           // risk points that touching the domain adds, 0 to 100
+	Weight      int      `json:"weight"`           // risk points that touching the domain adds, 0 (default) to 100; the greatest of a domain counts
 	Covers      string   `json:"covers,omitempty"` // a domain of the same concern: if it is touched, this domain's files add no points
 	Final       bool     `json:"final"`
 }

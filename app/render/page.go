@@ -48,18 +48,18 @@ type page struct {
 	ConfigProblems int
 	Uncertain      int // concerns below the confidence gate; the title has them if there are no findings
 
-	Head, Base  safe
-	Risk        *risk
-	Domains     []safe
-	MoreDomains int
-	Unread      int  // unread files that do not block
-	Only        safe // what alone reviewed the change, if something was left out
-	Ran, Agents int
-	Since       *since
-	Numbered    int // blocking items, which are numbered from 1
-	Serious     int // findings in the numbered items
-	Waiting     int // numbered items that wait for a person
-	Disputed    int // numbered items that reviewers disagree about
+	Head, Base            safe
+	Risk                  *risk
+	Domains               []safe
+	MoreDomains           int
+	Unread                int  // unread files that do not block
+	Only                  safe // what alone reviewed the change, if something was left out
+	Agents, Ran, Unneeded int  // agents: all, those that ran, and the others
+	Since                 *since
+	Numbered              int // blocking items, which are numbered from 1
+	Serious               int // findings in the numbered items
+	Waiting               int // numbered items that wait for a person
+	Disputed              int // numbered items that reviewers disagree about
 
 	// The footer. Run is the part that varies from run to run. It begins with a
 	// separator.
@@ -124,6 +124,7 @@ func newPage(v View, p pen, k linker) page {
 		Only:           onlyOf(rep.Incomplete, p),
 		Ran:            len(v.Review.Manifest.Entries),
 		Agents:         len(v.Review.Manifest.Entries) + len(v.Review.Manifest.Skipped),
+		Unneeded:       len(v.Review.Manifest.Skipped),
 		Metrics:        metricsRead(&rep.Gate, p),
 	}
 	switch {

@@ -206,6 +206,25 @@ func TestRiskOfTests(t *testing.T) {
 	}
 }
 
+// Source without a test is code that people write tests for, and not infrastructure beside it.
+func TestRiskOfTestsLeavesInfrastructureOut(t *testing.T) {
+	terraform := pipeline.File{Path: "infra/main.tf", Language: "HCL", Status: pipeline.FileAdded, Additions: 1}
+	for want, list := range map[string]pipeline.List[pipeline.File]{
+		"": files(terraform),
+		"adds source but touches no test: services/a.go": files(terraform, pipeline.File{Path: "services/a.go", Language: "Go", Additions: 1}),
+	} {
+		got := ""
+		for _, r := range classified(t, pipeline.PRFacts{Files: list}).Risk.Reasons {
+			if r.Factor == config.RiskSourceWithoutTest {
+				got = r.Reason
+			}
+		}
+		if got != want {
+			t.Errorf("%d files: %q, want %q", len(list), got, want)
+		}
+	}
+}
+
 func TestRiskIsCapped(t *testing.T) {
 	cfg := testConfig()
 	cfg.Domains[1].Weight = 100
