@@ -91,3 +91,23 @@ func TestGuideOnInlineComments(t *testing.T) {
 	}
 	t.Errorf("the rule %q does not find %s", id, code)
 }
+
+// The entry that the guide overrides a policy with does what the guide says.
+func TestGuideOnMerging(t *testing.T) {
+	guide, err := os.ReadFile("../docs/guide.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, part, _ := strings.Cut(string(guide), "\n### How two layers merge\n")
+	_, example, _ := strings.Cut(part, "```yaml\n")
+	example, _, _ = strings.Cut(example, "```")
+	var finance Policy
+	for _, p := range mustLoad(t, Layer{Name: LayerRepository, Files: []File{{Path: "review-composition.yaml", Text: []byte(example)}}}).Policies {
+		if p.ID == "finance" {
+			finance = p
+		}
+	}
+	if !slices.Equal(finance.Dispatch.Agents, []string{"finance-sme", "dependency-reviewer"}) || !finance.Dispatch.Required || finance.Dispatch.Scope != ScopeMatched || !slices.Equal(finance.Trigger.Domains, []string{"finance"}) {
+		t.Errorf("the guide's entry gives %+v", finance)
+	}
+}
