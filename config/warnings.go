@@ -36,7 +36,7 @@ func (c *Config) Warnings() []pipeline.ConfigProblem {
 				FileSettings, f.Layer))
 		}
 	}
-	return slices.Concat(list, c.uncheckedWarnings(), c.emptyWarnings(), c.ignoreWarnings(), c.typeWarnings(), c.triggerWarnings())
+	return slices.Concat(list, c.uncheckedWarnings(), emptyWarnings(c), c.ignoreWarnings(), typeWarnings(c), c.triggerWarnings())
 }
 
 // warning returns a warning with the place of a part of a file; see stack.places.
@@ -102,7 +102,7 @@ func (c *Config) uncheckedWarnings() []pipeline.ConfigProblem {
 
 // emptyWarnings lists config that leaves reviewgate with nothing to do: a gate without conditions,
 // no rules, and globs that match no repository.
-func (c *Config) emptyWarnings() (list []pipeline.ConfigProblem) {
+func emptyWarnings(c *Config) (list []pipeline.ConfigProblem) {
 	if len(c.Settings.Gate.Conditions) == 0 {
 		list = append(list, c.warning("gate.conditions is empty, so no finding blocks", `write the conditions that block, or say so by "mode": "advisory"`, FileSettings, "gate"))
 	}
@@ -125,7 +125,7 @@ func MatchesNoRepository(glob string) bool {
 }
 
 // typeWarnings lists the policies whose triggers name types that no change has.
-func (c *Config) typeWarnings() (list []pipeline.ConfigProblem) {
+func typeWarnings(c *Config) (list []pipeline.ConfigProblem) {
 	types := pipeline.ChangeTypes()
 	for i := range c.Policies {
 		p := &c.Policies[i]
