@@ -10,7 +10,7 @@ import (
 )
 
 // TestExamplesAreValid checks every example of docs/guide.md as "config check" does, each layer
-// over the layers below it.
+// over the layers below it. Examples are copied, so they must not even deserve a warning.
 func TestExamplesAreValid(t *testing.T) {
 	root := filepath.Join("..", "docs", "examples")
 	examples, err := os.ReadDir(root)
@@ -20,8 +20,9 @@ func TestExamplesAreValid(t *testing.T) {
 	for _, e := range examples {
 		t.Run(e.Name(), func(t *testing.T) {
 			layers := exampleLayers(t, filepath.Join(root, e.Name()))
-			if _, problems := Load(layers...); len(problems) > 0 {
-				t.Error(strings.Join(formatted(problems), "\n"))
+			c, problems := Load(layers...)
+			for _, p := range append(problems, c.Warnings()...) {
+				t.Error(FormatProblem(p))
 			}
 		})
 	}
@@ -89,4 +90,24 @@ func TestGuideOnInlineComments(t *testing.T) {
 		}
 	}
 	t.Errorf("the rule %q does not find %s", id, code)
+}
+
+// The entry that the guide overrides a policy with does what the guide says.
+func TestGuideOnMerging(t *testing.T) {
+	guide, err := os.ReadFile("../docs/guide.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, part, _ := strings.Cut(string(guide), "\n### How two layers merge\n")
+	_, example, _ := strings.Cut(part, "```yaml\n")
+	example, _, _ = strings.Cut(example, "```")
+	var finance Policy
+	for _, p := range mustLoad(t, Layer{Name: LayerRepository, Files: []File{{Path: "review-composition.yaml", Text: []byte(example)}}}).Policies {
+		if p.ID == "finance" {
+			finance = p
+		}
+	}
+	if !slices.Equal(finance.Dispatch.Agents, []string{"finance-sme", "dependency-reviewer"}) || !finance.Dispatch.Required || finance.Dispatch.Scope != ScopeMatched || !slices.Equal(finance.Trigger.Domains, []string{"finance"}) {
+		t.Errorf("the guide's entry gives %+v", finance)
+	}
 }

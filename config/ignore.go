@@ -3,9 +3,11 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 	"github.com/reviewgate/reviewgate/policies/glob"
 )
@@ -48,8 +50,8 @@ func (r *references) checkIgnored(agents target) {
 var anyPath = []string{"README", "main.go", "src/api/Client.java", ".env", ".github/workflows/ci.yml", "deploy/prod/values.yaml"}
 
 // ignoreWarnings lists the entries of ignore that ignore every file.
-func (c *Config) ignoreWarnings() (list []Warning) {
-	for _, e := range c.Settings.Ignore {
+func (c *Config) ignoreWarnings() (list []pipeline.ConfigProblem) {
+	for i, e := range c.Settings.Ignore {
 		paths, err := glob.Compile(e.Paths)
 		if err != nil || slices.ContainsFunc(anyPath, func(path string) bool { return !paths.Any(path) }) {
 			continue
@@ -58,7 +60,7 @@ func (c *Config) ignoreWarnings() (list []Warning) {
 		if len(e.Agents)+len(e.Rules) > 0 {
 			what, remedy = "no finding of "+strings.Join(slices.Concat(e.Agents, e.Rules), ", ")+" counts", "name the paths that are meant, or switch the agents or rules off"
 		}
-		list = append(list, Warning{FileSettings, fmt.Sprintf("the paths of the entry of ignore with the reason %s match every file, so %s", shown(e.Reason), what), remedy})
+		list = append(list, c.warning(fmt.Sprintf("the paths of the entry of ignore with the reason %s match every file, so %s", shown(e.Reason), what), remedy, FileSettings, "ignore "+strconv.Itoa(i)))
 	}
 	return list
 }

@@ -56,7 +56,7 @@ func TestWarningsOfIgnoredPaths(t *testing.T) {
 		}
 		var got []string
 		for _, w := range cfg.Warnings() {
-			got = append(got, w.String())
+			got = append(got, FormatProblem(w))
 		}
 		if len(got) > 1 || (want == "") != (len(got) == 0) || !strings.Contains(strings.Join(got, ""), want) {
 			t.Errorf("%s: %q, want %q", text, got, want)

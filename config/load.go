@@ -163,7 +163,7 @@ func (s *stack) entries() *Config {
 	c := &Config{
 		Settings: s.decoded.withReviewers(), modeLayer: layerOf(s.settings.Get("mode")), layers: map[string]map[string]string{},
 		prompts: s.prompts, heldBy: s.heldBy(), wordedBy: map[string]string{}, ruledBy: map[string]string{}, modes: s.modesOf(),
-		unused: map[string]bool{},
+		unused: map[string]bool{}, places: s.places(),
 	}
 	c.finalRules, c.finalAgents = s.finalOf()
 	c.weakened = s.weakened

@@ -152,14 +152,30 @@ func cell(s string) string {
 	return strings.NewReplacer("|", "\\|", "\n", " ", "<", "&lt;").Replace(s)
 }
 
-// table lists the fields of an object, and returns those that are objects themselves.
-func (b *book) table(v view) (nested []jsontree.Member) {
+// requires returns the names that schemas require.
+func requires(schemas ...*jsontree.Node) (names []string) {
+	for _, n := range schemas {
+		if list := n.Get("required"); list != nil {
+			for _, e := range list.Elems {
+				names = append(names, e.Text)
+			}
+		}
+	}
+	return names
+}
+
+// table lists the fields of an object, and returns those that are objects themselves. complete is the
+// schema of a new entry, or nil.
+func (b *book) table(v view, complete *jsontree.Node) (nested []jsontree.Member) {
 	b.line("| field | values | default | meaning |")
 	b.line("|---|---|---|---|")
+	required := requires(append(slices.Clip(v.nodes), complete)...)
 	for _, m := range v.get("properties").Members {
 		f := b.view(v.file, m.Value)
 		fallback := ""
-		if d := f.get("default"); d != nil {
+		if slices.Contains(required, m.Key) {
+			fallback = "**required**"
+		} else if d := f.get("default"); d != nil {
 			fallback = code(string(d.AppendJSON(nil)))
 		}
 		b.line("| %s | %s | %s | %s |", code(m.Key), cell(b.form(f)), fallback, cell(f.text("description")))
@@ -185,22 +201,42 @@ func configPage(t *testing.T) string {
 	b.line("`.yaml` or `.yml`. The [guide](../guide.md) shows how they are used.\n")
 	for _, file := range FileNames() {
 		root := view{file: file, nodes: []*jsontree.Node{b.schemas[file]}}
+		var complete *jsontree.Node
 		b.line("## %s\n", file)
 		b.line("%s\n", root.text("description"))
 		if items := root.get("items"); items != nil {
 			b.line(`A list of entries, or an object with "$schema", "extends" and "items".`)
 			b.line(`"extends": [] switches the file's defaults off.` + "\n")
 			root = b.view(file, items)
+			complete = b.schemas[file].At(strings.Split(entrySchemas[file], "/")[1:]...)
+			b.line("A new entry needs the fields that are **required**%s.", neededToo(complete))
+			b.line("An entry that overrides another needs only its `id`.\n")
 		}
-		b.object(root, "")
+		b.object(root, complete, "")
 	}
 	return b.String()
 }
 
-// object writes the table of an object and of the objects in it.
-func (b *book) object(v view, path string) {
+// neededToo says which fields a new entry needs besides those that all need.
+func neededToo(complete *jsontree.Node) string {
+	if any := complete.Get("anyOf"); any != nil {
+		var names []string
+		for _, n := range requires(any.Elems...) {
+			names = append(names, code(n))
+		}
+		return ", and one of " + strings.Join(names, ", ")
+	}
+	if complete.Get("allOf") != nil {
+		return ", and those that its type requires"
+	}
+	return ""
+}
+
+// object writes the table of an object and of the objects in it. complete is the schema of a new
+// entry, or nil.
+func (b *book) object(v view, complete *jsontree.Node, path string) {
 	cases := v.get("allOf")
-	for _, m := range b.table(v) {
+	for _, m := range b.table(v, complete) {
 		f := b.view(v.file, m.Value)
 		if f.nodes[len(f.nodes)-1] == v.nodes[len(v.nodes)-1] {
 			continue // a trigger within a trigger
@@ -210,22 +246,32 @@ func (b *book) object(v view, path string) {
 		if d := f.text("description"); d != "" {
 			b.line("%s\n", d)
 		}
-		b.object(f, at)
+		b.object(f, complete.Get("properties").Get(m.Key), at)
 	}
 	if cases != nil {
-		b.cases(cases)
+		b.cases(cases, complete.Get("allOf"))
 	}
 }
 
-// cases lists the fields that each type of entry or trigger reads.
-func (b *book) cases(list *jsontree.Node) {
+// cases lists the fields that each type of entry or trigger reads. complete has what a new entry of
+// each type needs, or is nil.
+func (b *book) cases(list, complete *jsontree.Node) {
 	b.line("| type | fields it reads |")
 	b.line("|---|---|")
-	for _, c := range list.Elems {
+	for i, c := range list.Elems {
 		kind := c.Get("if").Get("properties").Get("type")
+		then := []*jsontree.Node{c.Get("then")}
+		if complete != nil {
+			then = append(then, complete.Elems[i].Get("then"))
+		}
+		required := requires(then...)
 		var names []string
 		for _, m := range c.Get("then").Get("properties").Members {
-			if m.Key != "type" {
+			switch {
+			case m.Key == "type":
+			case slices.Contains(required, m.Key):
+				names = append(names, code(m.Key)+" (**required**)")
+			default:
 				names = append(names, code(m.Key))
 			}
 		}

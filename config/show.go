@@ -26,6 +26,8 @@ type Value struct {
 	Source  string // where the layer's files come from
 	Path    string // the file that it was written in
 	Line    int    // 1-based
+
+	derived bool // no file has it: see withRuleDefaults
 }
 
 // MarshalJSON writes the value itself, not a text of it, as "value".
@@ -73,7 +75,8 @@ func Show(layers ...Layer) (*Shown, []pipeline.ConfigProblem) {
 	return out, inForce.Problems
 }
 
-// Changed lists the values that differ from the defaults, in the order of Values. A list of objects
+// Changed lists the values that differ from the defaults, in the order of Values, without those that
+// no file has because they follow from others, such as the name of a rule. A list of objects
 // is listed whole if anything in it differs. If a layer drops the shipped entries of a file, the value
 // "extends" of the file comes first and stands for all of them.
 func (s *Shown) Changed() []Value {
@@ -98,7 +101,7 @@ func (s *Shown) Changed() []Value {
 	}
 	for _, v := range s.Values {
 		at := place{v.File, v.ID, fieldOf(v.Pointer)}
-		if was, ok := shipped[at]; ok && was == merged[at] || !ok && entries[place{file: v.File, id: v.ID}] && unset[v.Pointer] == v.JSON {
+		if was, ok := shipped[at]; v.derived || ok && was == merged[at] || !ok && entries[place{file: v.File, id: v.ID}] && unset[v.Pointer] == v.JSON {
 			continue
 		}
 		out.Values = append(out.Values, v)
@@ -140,6 +143,7 @@ func (s *Shown) add(v Value, n *jsontree.Node) {
 		for _, m := range n.Members {
 			part := v
 			part.Pointer += "/" + jsontree.EscapePointer(m.Key)
+			part.derived = m.Value.Key() != m.Key // Node.With keeps the key of the object
 			s.add(part, m.Value)
 		}
 	case n.Kind == jsontree.Array && slices.ContainsFunc(n.Elems, func(e *jsontree.Node) bool { return e.Kind == jsontree.Object || e.Kind == jsontree.Array }):

@@ -195,3 +195,21 @@ func TestMode(t *testing.T) {
 		})
 	}
 }
+
+// What a rule has because of its other fields is not listed as changed. If a file has it, it is.
+func TestChangedLeavesOutWhatFollows(t *testing.T) {
+	const text = `[{"id": "a", "severity": "major", "description": "Old API.", "match": {"literal": "x"}},
+		{"id": "b", "severity": "major", "description": "Old API.", "category": "custom", "name": "Old API", "match": {"literal": "x"}}]`
+	s, problems := Show(named(layer(FileRules, text), LayerRepository))
+	if len(problems) > 0 {
+		t.Fatal(formatted(problems))
+	}
+	got := map[string][]string{}
+	for _, v := range s.Changed() {
+		got[v.ID] = append(got[v.ID], v.Pointer)
+	}
+	want := map[string][]string{"a": {"/id", "/severity", "/description", "/match/literal"}, "b": {"/id", "/severity", "/description", "/category", "/name", "/match/literal"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("changed (-want +got):\n%s", diff)
+	}
+}

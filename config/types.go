@@ -71,7 +71,8 @@ type Config struct {
 	unused    map[string]bool              // by agent: whether the defaults switch it off and nobody switched it on
 	// These are the layers that made rules and agents final, by id; see FinalIn.
 	finalRules, finalAgents map[string]string
-	weakened                []pipeline.ConfigProblem // see Weakened
+	weakened                []pipeline.ConfigProblem             // see Weakened
+	places                  map[[2]string]pipeline.ConfigProblem // see stack.places
 }
 
 // LayerOf returns the layer that first names an entry of a file. If the repository changes the
@@ -221,7 +222,7 @@ type DomainMapping struct {
 	Domain      string   `json:"domain"`
 	Description string   `json:"description"`
 	Globs       []string `json:"globs"`
-	Weight      int      `json:"weight"`           // risk points that touching the domain adds, 0 to 100
+	Weight      int      `json:"weight"`           // risk points that touching the domain adds, 0 (default) to 100; the greatest of a domain counts
 	Covers      string   `json:"covers,omitempty"` // a domain of the same concern: if it is touched, this domain's files add no points
 	Final       bool     `json:"final"`
 }

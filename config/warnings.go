@@ -1,28 +1,25 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/jsontree"
 	"github.com/reviewgate/reviewgate/policies"
 )
 
-// Warning is something in a valid config that its author may not want.
-type Warning struct {
-	File    string // the name of the config file
-	Problem string
-	Remedy  string
-}
-
-// String returns the warning on one line.
-func (w Warning) String() string { return w.File + ": " + w.Problem + "; " + w.Remedy }
-
-// Warnings lists config that deserves a look: layers that make entries final but leave the gate or
-// the mode open, rules that nothing checks, exceptions for every file, and policies that a single path can keep from running.
-func (c *Config) Warnings() []Warning {
-	var list []Warning
+// Warnings lists config that is valid but deserves a look: layers that make entries final but leave
+// the gate or the mode open, rules that nothing checks, exceptions for every file, and policies that
+// a single path or the words of a pull request can keep from running. Each has the place of what it
+// is about. If no layer wrote that, it has only the name of the file.
+func (c *Config) Warnings() []pipeline.ConfigProblem {
+	var list []pipeline.ConfigProblem
 	for i := range c.Floors {
 		f := &c.Floors[i]
 		var open []string
@@ -33,16 +30,59 @@ func (c *Config) Warnings() []Warning {
 		}
 		if len(open) > 0 {
 			final := append(slices.Clone(f.Config.Settings.Final), open...)
-			list = append(list, Warning{FileSettings,
+			list = append(list, c.warning(
 				fmt.Sprintf("the %s's layer makes entries final, but not the %s: final entries still block, and the layers above decide everything else", f.Layer, strings.Join(open, " and the ")),
-				fmt.Sprintf(`add "final": ["%s"] to the settings of the %s's layer if the layers above are not to change that`, strings.Join(final, `", "`), f.Layer)})
+				fmt.Sprintf(`add "final": ["%s"] to the settings of the %s's layer if the layers above are not to change that`, strings.Join(final, `", "`), f.Layer),
+				FileSettings, f.Layer))
 		}
 	}
-	return slices.Concat(list, c.uncheckedWarnings(), c.emptyWarnings(), c.ignoreWarnings(), c.triggerWarnings())
+	return slices.Concat(list, c.uncheckedWarnings(), emptyWarnings(c), c.ignoreWarnings(), typeWarnings(c), c.triggerWarnings())
+}
+
+// warning returns a warning with the place of a part of a file; see stack.places.
+func (c *Config) warning(problem, remedy, file, part string) pipeline.ConfigProblem {
+	w, written := c.places[[2]string{file, part}]
+	if !written {
+		w.File = c.FileName(file)
+	}
+	w.Problem, w.Remedy = problem, remedy
+	return w
+}
+
+// places returns where the layers above the defaults wrote what warnings can be about. The keys are
+// a file and a part of it: the id of an entry, "extends", the name of a setting, the name and index
+// of an entry of a setting, or the layer whose settings these are.
+func (s *stack) places() map[[2]string]pipeline.ConfigProblem {
+	out := map[[2]string]pipeline.ConfigProblem{}
+	put := func(file, part string, n *jsontree.Node) {
+		by := writer(n)
+		if by == nil || by.layer == LayerDefaults {
+			return
+		}
+		at := n.Place()
+		out[[2]string{file, part}] = pipeline.ConfigProblem{Layer: by.layer, File: at.Document.Name, Line: at.Line, Column: at.Column, Pointer: shortened(at.Pointer)}
+	}
+	for _, file := range []string{FileRules, FileComposition} {
+		put(file, "extends", s.lists[file].dropped)
+		for _, e := range s.lists[file].entries {
+			put(file, e.id, e.node.At(map[string]string{FileRules: "id", FileComposition: "trigger"}[file]))
+		}
+	}
+	for _, m := range s.settings.Members {
+		put(FileSettings, m.Key, m.Value)
+		if by := writer(m.Value); by != nil && by.layer != LayerDefaults {
+			out[[2]string{FileSettings, by.layer}] = pipeline.ConfigProblem{Layer: by.layer, File: m.Value.Document().Name, Line: 1, Column: 1}
+		}
+		for i, e := range m.Value.Elems {
+			put(FileSettings, m.Key+" "+strconv.Itoa(i), e)
+		}
+	}
+	put(FileSettings, "gate", s.settings.At("gate", "conditions"))
+	return out
 }
 
 // uncheckedWarnings names the rules of the layers above the defaults that nothing checks.
-func (c *Config) uncheckedWarnings() []Warning {
+func (c *Config) uncheckedWarnings() []pipeline.ConfigProblem {
 	var ids []string
 	for _, r := range c.OwnUnchecked() {
 		ids = append(ids, r.ID)
@@ -55,24 +95,24 @@ func (c *Config) uncheckedWarnings() []Warning {
 	if more := len(ids) - most; more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
-	return []Warning{{FileRules,
-		"nothing checks these rules, because they have no match or when, and these layers configure no language model to ask: " + names,
-		`add "match" or "when", or check with --server DIR if the server's config names a model`}}
+	return []pipeline.ConfigProblem{c.warning(
+		"nothing checks these rules, because they have no match or when, and these layers configure no language model to ask: "+names,
+		`add "match" or "when", or check with --server DIR if the server's config names a model`, FileRules, ids[0])}
 }
 
 // emptyWarnings lists config that leaves reviewgate with nothing to do: a gate without conditions,
 // no rules, and globs that match no repository.
-func (c *Config) emptyWarnings() (list []Warning) {
+func emptyWarnings(c *Config) (list []pipeline.ConfigProblem) {
 	if len(c.Settings.Gate.Conditions) == 0 {
-		list = append(list, Warning{FileSettings, "gate.conditions is empty, so no finding blocks", `write the conditions that block, or say so by "mode": "advisory"`})
+		list = append(list, c.warning("gate.conditions is empty, so no finding blocks", `write the conditions that block, or say so by "mode": "advisory"`, FileSettings, "gate"))
 	}
 	if len(c.Rules) == 0 {
-		list = append(list, Warning{FileRules, "there are no rules, so the agents that read by rules look for nothing", `leave out "extends": [] to keep the shipped rules, or write your own`})
+		list = append(list, c.warning("there are no rules, so the agents that read by rules look for nothing", `leave out "extends": [] to keep the shipped rules, or write your own`, FileRules, "extends"))
 	}
-	for _, r := range c.Settings.Repositories {
+	for i, r := range c.Settings.Repositories {
 		for _, g := range r.Globs {
 			if MatchesNoRepository(g) {
-				list = append(list, Warning{FileSettings, fmt.Sprintf("the glob %s of repositories has no slash, so it matches no repository", shown(g)), "write OWNER/NAME, such as acme/*"})
+				list = append(list, c.warning(fmt.Sprintf("the glob %s of repositories has no slash, so it matches no repository", shown(g)), "write OWNER/NAME, such as acme/*", FileSettings, "repositories "+strconv.Itoa(i)))
 			}
 		}
 	}
@@ -84,9 +124,37 @@ func MatchesNoRepository(glob string) bool {
 	return !strings.Contains(glob, "/") && !strings.Contains(glob, "**")
 }
 
-// triggerWarnings lists the policies that require an agent and that may no longer hold if one more
-// path is in a change. It leaves out the policies of the defaults.
-func (c *Config) triggerWarnings() (list []Warning) {
+// typeWarnings lists the policies whose triggers name types that no change has.
+func typeWarnings(c *Config) (list []pipeline.ConfigProblem) {
+	types := pipeline.ChangeTypes()
+	for i := range c.Policies {
+		p := &c.Policies[i]
+		for _, name := range typesNamed(p.Trigger) {
+			if slices.Contains(types, name) {
+				continue
+			}
+			remedy := "use " + choices(types)
+			if near := cmp.Or(map[string]string{"feat": "feature", "bug": "fix"}[name], nearest(name, types)); near != "" {
+				remedy = fmt.Sprintf("did you mean %q?", near)
+			}
+			list = append(list, c.warning(fmt.Sprintf("the trigger of the policy %s names %s, which is not a type of change", shown(p.ID), shown(name)), remedy, FileComposition, p.ID))
+		}
+	}
+	return list
+}
+
+// typesNamed returns the types of change in a trigger.
+func typesNamed(t policies.Trigger) []string {
+	names := slices.Clone(t.Types)
+	for _, sub := range t.Triggers {
+		names = append(names, typesNamed(sub)...)
+	}
+	return names
+}
+
+// triggerWarnings lists the policies that require an agent, and that may not hold if one more path
+// is in a change or if its author words it otherwise. It leaves out the policies of the defaults.
+func (c *Config) triggerWarnings() (list []pipeline.ConfigProblem) {
 	shipped := map[string]policies.Trigger{}
 	for _, p := range all[*Policy](defaults().stack.lists[FileComposition]) {
 		shipped[p.ID] = p.Trigger
@@ -94,16 +162,49 @@ func (c *Config) triggerWarnings() (list []Warning) {
 	for i := range c.Policies {
 		p := &c.Policies[i]
 		own, known := shipped[p.ID]
-		if !p.Dispatch.Required && !known || known && reflect.DeepEqual(own, p.Trigger) || !falls(p.Trigger) {
+		if !p.Dispatch.Required && !known || known && reflect.DeepEqual(own, p.Trigger) {
 			continue
 		}
-		if lost := c.onlyBy(p); len(lost) > 0 {
-			list = append(list, Warning{FileComposition,
-				fmt.Sprintf("one path in a change can keep the policy %s from holding, and then %s may not look at the whole change", shown(p.ID), strings.Join(lost, ", ")),
-				`leave paths out by "ignore" in review-settings.json, and let the policy's trigger hold: {"type": "always"}`})
+		lost := strings.Join(c.onlyBy(p), ", ")
+		if lost == "" {
+			continue
+		}
+		if words := wordsRead(p.Trigger); words != "" {
+			list = append(list, c.warning(
+				fmt.Sprintf("the policy %s reads %s, so the author of a change can keep the policy from holding, and then %s may not look at the whole change", shown(p.ID), words, lost),
+				`let the trigger read paths, domains or services instead, such as {"type": "path", "globs": ["src/**"]}, or let it hold: {"type": "always"}`, FileComposition, p.ID))
+		}
+		if falls(p.Trigger) {
+			list = append(list, c.warning(
+				fmt.Sprintf("one path in a change can keep the policy %s from holding, and then %s may not look at the whole change", shown(p.ID), lost),
+				`leave paths out by "ignore" in `+c.FileName(FileSettings)+`, and let the policy's trigger hold: {"type": "always"}`, FileComposition, p.ID))
 		}
 	}
 	return list
+}
+
+// authorsWords are what expressions can read that the author of a change words.
+var authorsWords = []struct{ read, named string }{
+	{"classification.type", "the type of the change, which its title can decide"},
+	{"facts.title", "the title"},
+	{"facts.body", "the description"},
+	{"facts.head.ref", "the name of the branch"},
+	{".message", "the messages of commits"},
+}
+
+// wordsRead names what a trigger reads that the author of a change words, or returns "".
+func wordsRead(t policies.Trigger) string {
+	for _, w := range authorsWords {
+		if t.Type == policies.TriggerChange || strings.Contains(t.When, w.read) {
+			return w.named
+		}
+	}
+	for _, sub := range t.Triggers {
+		if named := wordsRead(sub); named != "" {
+			return named
+		}
+	}
+	return ""
 }
 
 // onlyBy lists the agents of a policy that no other policy always dispatches.
@@ -117,14 +218,13 @@ func (c *Config) onlyBy(p *Policy) []string {
 
 // falls reports whether a trigger may no longer hold if one more path is in a change. This is true
 // of every expression that reads paths, unless the expression only asks whether something is there.
+// wordsRead finds triggers that read the type of the change.
 func falls(t policies.Trigger) bool {
 	switch t.Type {
 	case policies.TriggerNot:
 		return slices.ContainsFunc(t.Triggers, rises)
 	case policies.TriggerAny, policies.TriggerAll:
 		return slices.ContainsFunc(t.Triggers, falls)
-	case policies.TriggerChange:
-		return true
 	case policies.TriggerExpression:
 		return readsPaths(t.When) && !onlyAsksWhetherThere(t.When)
 	}
@@ -134,7 +234,7 @@ func falls(t policies.Trigger) bool {
 // rises reports whether a trigger may begin to hold if one more path is in a change.
 func rises(t policies.Trigger) bool {
 	switch t.Type {
-	case policies.TriggerAlways, policies.TriggerLabel, policies.TriggerAuthor:
+	case policies.TriggerAlways, policies.TriggerLabel, policies.TriggerAuthor, policies.TriggerChange:
 		return false
 	case policies.TriggerNot:
 		return slices.ContainsFunc(t.Triggers, falls)
@@ -147,11 +247,22 @@ func rises(t policies.Trigger) bool {
 }
 
 func readsPaths(when string) bool {
+	when = strings.ReplaceAll(when, "classification.type", "")
 	return slices.ContainsFunc([]string{"files", "totals", "classification"}, func(word string) bool { return strings.Contains(when, word) })
 }
+
+// anyFile matches an expression that asks whether the change has a file of some kind.
+var anyFile = regexp.MustCompile(`^\s*facts\.files\.exists\(\w+,(.*)\)\s*$`)
+
+// moreThan matches the question whether a list has more than some entries.
+var moreThan = regexp.MustCompile(`\.size\(\)\s*>=?\s*\d`)
 
 // onlyAsksWhetherThere reports whether an expression contains nothing that more files could make
 // false.
 func onlyAsksWhetherThere(when string) bool {
+	if m := anyFile.FindStringSubmatch(when); m != nil && !strings.Contains(m[1], "facts.") && !readsPaths(m[1]) {
+		return true
+	}
+	when = moreThan.ReplaceAllString(when, "")
 	return !slices.ContainsFunc([]string{"!", "all(", "exists_one(", "<", "==", "?", "in ", "size(", "[", "filter(", "map("}, func(part string) bool { return strings.Contains(when, part) })
 }

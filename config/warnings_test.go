@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 )
@@ -21,7 +22,7 @@ func TestWarningsOfFinalWithoutGateAndMode(t *testing.T) {
 		}
 		var all []string
 		for _, w := range c.Warnings() {
-			all = append(all, w.String())
+			all = append(all, FormatProblem(w))
 		}
 		if got := strings.Join(all, "\n"); want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", settings, got, want)
@@ -53,8 +54,8 @@ func TestWarningsOfRulesThatNothingChecks(t *testing.T) {
 		}
 		var got string
 		for _, w := range c.Warnings() {
-			if w.File == FileRules {
-				_, got, _ = strings.Cut(w.Problem, "to ask: ")
+			if _, named, is := strings.Cut(w.Problem, "to ask: "); is {
+				got = named
 			}
 		}
 		if got != test.want {
@@ -63,30 +64,56 @@ func TestWarningsOfRulesThatNothingChecks(t *testing.T) {
 	}
 }
 
-// There is a warning for triggers that one path can switch off, if the policy's agents are
-// required, and for no others.
-func TestWarningsOfTriggersThatOnePathSwitchesOff(t *testing.T) {
-	for trigger, want := range map[string]bool{
-		`{"type": "not", "triggers": [{"type": "path", "globs": ["docs/**"]}]}`:                                              true,
-		`{"type": "not", "triggers": [{"type": "domain", "domains": ["ui"]}]}`:                                               true,
-		`{"type": "not", "triggers": [{"type": "size", "at_least": "XL"}]}`:                                                  true,
-		`{"type": "all", "triggers": [{"type": "always"}, {"type": "not", "triggers": [{"type": "path", "globs": ["a"]}]}]}`: true,
-		`{"type": "expression", "when": "facts.files.all(f, f.path.startsWith('src/'))"}`:                                    true,
-		`{"type": "expression", "when": "!facts.files.exists(f, f.path == 'skip')"}`:                                         true,
-		`{"type": "type", "types": ["feature"]}`:                                                                             true,
-		`{"type": "always"}`:                                                                                                 false,
-		`{"type": "path", "globs": ["src/**"]}`:                                                                              false,
-		`{"type": "not", "triggers": [{"type": "label", "labels": ["x"]}]}`:                                                  false,
-		`{"type": "expression", "when": "facts.files.exists(f, f.path.startsWith('src/'))"}`:                                 false,
-		`{"type": "any", "triggers": [{"type": "path", "globs": ["a"]}, {"type": "label", "labels": ["x"]}]}`:                false,
+// There is a warning for triggers that one path or the author's words can switch off, if the policy's
+// agents are required, and for no others. It says which of the two, and what to write instead.
+func TestWarningsOfTriggersThatAChangeSwitchesOff(t *testing.T) {
+	const path, title, body, branch = "one path in a change can keep", "reads the type of the change, which its title can decide", "reads the description", "reads the name of the branch"
+	for trigger, want := range map[string]string{
+		`{"type": "not", "triggers": [{"type": "path", "globs": ["docs/**"]}]}`:                                                                                   path,
+		`{"type": "not", "triggers": [{"type": "domain", "domains": ["ui"]}]}`:                                                                                    path,
+		`{"type": "not", "triggers": [{"type": "size", "at_least": "XL"}]}`:                                                                                       path,
+		`{"type": "all", "triggers": [{"type": "always"}, {"type": "not", "triggers": [{"type": "path", "globs": ["a"]}]}]}`:                                      path,
+		`{"type": "expression", "when": "facts.files.all(f, f.path.startsWith('src/'))"}`:                                                                         path,
+		`{"type": "expression", "when": "!facts.files.exists(f, f.path == 'skip')"}`:                                                                              path,
+		`{"type": "type", "types": ["feature"]}`:                                                                                                                  title,
+		`{"type": "not", "triggers": [{"type": "type", "types": ["docs"]}]}`:                                                                                      title,
+		`{"type": "all", "triggers": [{"type": "path", "globs": ["a"]}, {"type": "type", "types": ["fix"]}]}`:                                                     title,
+		`{"type": "expression", "when": "classification.type != 'docs'"}`:                                                                                         title,
+		`{"type": "expression", "when": "!facts.title.startsWith('docs:')"}`:                                                                                      "reads the title",
+		`{"type": "expression", "when": "facts.body.contains('x')"}`:                                                                                              body,
+		`{"type": "expression", "when": "facts.head.ref == 'x'"}`:                                                                                                 branch,
+		`{"type": "all", "triggers": [{"type": "expression", "when": "facts.head.ref == 'x'"}, {"type": "not", "triggers": [{"type": "path", "globs": ["a"]}]}]}`: branch + "|" + path,
+		`{"type": "expression", "when": "facts.files.exists(f, !f.documentation && f.path != 'go.sum')"}`:                                                         "",
+		`{"type": "expression", "when": "facts.files.exists(f, f.test) && !facts.files.exists(f, f.generated)"}`:                                                  path,
+		`{"type": "expression", "when": "classification.services.size() > 1"}`:                                                                                    "",
+		`{"type": "expression", "when": "classification.services.size() <= 1"}`:                                                                                   path,
+		`{"type": "expression", "when": "3 > facts.files.size()"}`:                                                                                                path,
+		`{"type": "expression", "when": "facts.head.fork"}`:                                                                                                       "",
+		`{"type": "always"}`:                                                                                  "",
+		`{"type": "path", "globs": ["src/**"]}`:                                                               "",
+		`{"type": "not", "triggers": [{"type": "label", "labels": ["x"]}]}`:                                   "",
+		`{"type": "expression", "when": "facts.files.exists(f, f.path.startsWith('src/'))"}`:                  "",
+		`{"type": "any", "triggers": [{"type": "path", "globs": ["a"]}, {"type": "label", "labels": ["x"]}]}`: "",
 	} {
 		text := `[{"id": "mine", "description": "d", "priority": 5, "trigger": ` + trigger + `, "dispatch": {"agents": ["finance-sme"], "required": true}}]`
 		c, problems := Load(named(layer(FileComposition, text), LayerRepository))
 		if len(problems) > 0 {
 			t.Fatal(formatted(problems))
 		}
-		if got := len(c.Warnings()) > 0; got != want {
-			t.Errorf("%s: warning: %v, want %v", trigger, got, want)
+		got, remedies := c.Warnings(), map[string]string{path: `leave paths out by "ignore"`}
+		parts := strings.Split(want, "|")
+		if want == "" {
+			parts = nil
+		}
+		if len(got) != len(parts) {
+			t.Errorf("%s: %v, want %q", trigger, got, want)
+			continue
+		}
+		for i, part := range parts {
+			remedy := cmp.Or(remedies[part], "let the trigger read paths, domains or services instead")
+			if !strings.Contains(got[i].Problem, part) || !strings.Contains(got[i].Remedy, remedy) {
+				t.Errorf("%s: %v, want %q", trigger, got[i], part)
+			}
 		}
 	}
 	c, _ := Load()
@@ -115,10 +142,63 @@ func TestWarningsOfConfigWithoutEffect(t *testing.T) {
 		}
 		var all []string
 		for _, w := range c.Warnings() {
-			all = append(all, w.String())
+			all = append(all, FormatProblem(w))
 		}
 		if got := strings.Join(all, "\n"); tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
+
+// Every warning names the file as it is, and the place of what it is about.
+func TestWarningsHaveTheirPlace(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"d/review-composition.yaml", "- id: mine\n  description: d\n  priority: 5\n  trigger:\n    type: type\n    types: [fix]\n  dispatch: {agents: [finance-sme], required: true}\n", "d/review-composition.yaml:5:5: /0/trigger: the policy"},
+		{"d/review-composition.jsonc", "// ours\n[{\"id\": \"universal\",\n\"trigger\": {\"type\": \"not\", \"triggers\": [{\"type\": \"path\", \"globs\": [\"a\"]}]}}]", "d/review-composition.jsonc:3:12: /0/trigger: one path"},
+		{"d/review-rules.yml", "- id: a\n  enabled: false\n  severity: major\n  description: d\n  detection: d\n- id: b\n  severity: major\n  description: d\n  detection: d\n", "d/review-rules.yml:6:7: /1/id: nothing checks"},
+		{"d/review-rules.yaml", "extends: []\nitems: []\n", "d/review-rules.yaml:1:10: /extends: there are no rules"},
+		{"d/review-settings.yaml", "mode: enforce\ngate:\n  conditions: []\n", "d/review-settings.yaml:3:15: /gate/conditions: gate.conditions is empty"},
+		{"d/review-settings.jsonc", "{\"ignore\": [\n{\"paths\": [\"a\"], \"reason\": \"r\"},\n{\"paths\": [\"**\"], \"reason\": \"s\"}]}", "d/review-settings.jsonc:3:1: /ignore/1: the paths"},
+		{"d/review-settings.yml", "repositories:\n  - globs: [shop]\n    mode: advisory\n", "d/review-settings.yml:2:5: /repositories/0: the glob"},
+		{"d/review-settings.yaml", "# ours\nfinal: [gate]\n", "d/review-settings.yaml:1:1: the server's layer makes"},
+	} {
+		files := []File{{Path: tt.name, Text: []byte(tt.text)}}
+		if strings.Contains(tt.want, "makes") {
+			files = append(files, File{Path: FileRules, Text: []byte("[" + rule("w", `, "final": true, "match": {"literal": "x"}`) + "]")})
+		}
+		c, problems := Load(Layer{Name: LayerServer, Files: files})
+		if len(problems) > 0 {
+			t.Fatal(formatted(problems))
+		}
+		var all []string
+		for _, w := range c.Warnings() {
+			all = append(all, FormatProblem(w))
+		}
+		if len(all) != 1 || !strings.HasPrefix(all[0], tt.want) {
+			t.Errorf("%s: %q, want %q", tt.name, all, tt.want)
+		}
+	}
+}
+
+// A type that no change has is named, with the one that is meant or all of them.
+func TestWarningsOfUnknownTypes(t *testing.T) {
+	for name, want := range map[string]string{
+		"feature": "", "change": "", "release": "",
+		"feat":  `the trigger of the policy "mine" names "feat", which is not a type of change; did you mean "feature"?`,
+		"depps": `did you mean "deps"?`,
+		"story": `use feature, fix, `,
+	} {
+		text := `[{"id": "mine", "description": "d", "priority": 5, "trigger": {"type": "any", "triggers": [{"type": "type", "types": ["fix", "` + name + `"]}]}, "dispatch": {"agents": ["finance-sme"]}}]`
+		c, problems := Load(named(layer(FileComposition, text), LayerRepository))
+		if len(problems) > 0 {
+			t.Fatal(formatted(problems))
+		}
+		var all []string
+		for _, w := range c.Warnings() {
+			all = append(all, FormatProblem(w))
+		}
+		if got := strings.Join(all, "\n"); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
 }

@@ -7,10 +7,16 @@ type Classification struct {
 	Domains      List[Domain]  `json:"domains"`      // sorted by id
 	Unclassified List[string]  `json:"unclassified"` // paths in no domain
 	Services     List[Service] `json:"services"`     // sorted by id
-	Type         string        `json:"type"`         // feature, fix, docs, test, ci, deps, refactor, chore, ...
+	Type         string        `json:"type"`         // one of ChangeTypes
 	TypeSource   string        `json:"type_source"`  // the evidence that decided the type, in words
 	Scope        Scope         `json:"scope"`
 	Risk         Risk          `json:"risk"`
+}
+
+// ChangeTypes are the types of a change. The last one is the type of a change of which nothing says
+// more.
+func ChangeTypes() []string {
+	return []string{"feature", "fix", "docs", "test", "ci", "deps", "refactor", "perf", "chore", "build", "style", "revert", "release", "change"}
 }
 
 // HasDomain reports whether the change touches the domain.

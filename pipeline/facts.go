@@ -131,10 +131,10 @@ type File struct {
 	GeneratedByPath bool `json:"generated_by_path"`
 	// Bundle is set if the file, or a build before it, was a minified bundle at the base. It is then
 	// GeneratedByPath, too.
-	Bundle bool `json:"bundle,omitempty"`
-	Vendored        bool `json:"vendored"`
-	Test            bool `json:"test"`
-	Documentation   bool `json:"documentation"`
+	Bundle        bool `json:"bundle,omitempty"`
+	Vendored      bool `json:"vendored"`
+	Test          bool `json:"test"`
+	Documentation bool `json:"documentation"`
 }
 
 // ChangedLines is additions plus deletions.

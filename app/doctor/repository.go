@@ -96,7 +96,9 @@ func (d *doctor) config(cfg *config.Config) {
 	if warnings := cfg.Warnings(); len(warnings) > 0 {
 		var found, remedies []string
 		for _, w := range warnings {
-			found, remedies = append(found, w.Problem), append(remedies, w.Remedy)
+			remedies = append(remedies, w.Remedy)
+			w.Remedy = ""
+			found = append(found, config.FormatProblem(w))
 		}
 		d.problem(Config, few(found), few(remedies))
 		return

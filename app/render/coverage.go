@@ -1,6 +1,9 @@
 package render
 
 import (
+	"cmp"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -115,14 +118,50 @@ func statusWord(s pipeline.AgentStatus) word {
 }
 
 func (cw coverageWords) why(e *pipeline.ManifestEntry) []safe {
-	if e.AddedBy == pipeline.AddedByGapDetect {
-		return []safe{say("asked by gap-detect", nil)}
-	}
 	const maxPolicies, maxTrigger = 4, 240
-	return first(e.Policies, maxPolicies, func(m pipeline.PolicyMatch) safe {
+	out := first(e.Policies, maxPolicies, func(m pipeline.PolicyMatch) safe {
 		return say("policy", struct{ Policy, Trigger safe }{
-			cw.p.code(m.Policy, maxName), cw.p.text(m.Trigger, maxTrigger),
+			cw.p.code(m.Policy, maxName), cw.p.text(shortGlobs(m.Trigger), maxTrigger),
 		})
+	})
+	if by := cw.gapOf(e); by != "" {
+		out = append(out, by)
+	}
+	return out
+}
+
+// gapOf says for which file gap detection asked an agent to look, or returns "".
+func (cw coverageWords) gapOf(e *pipeline.ManifestEntry) safe {
+	var v struct {
+		Path, Concern safe
+		More          int
+	}
+	paths := map[string]bool{}
+	for i := range cw.r.Report.GapLog {
+		g := &cw.r.Report.GapLog[i]
+		if !slices.Contains(sent(g), e.Agent) {
+			continue
+		}
+		if len(paths) == 0 {
+			v.Path, v.Concern = cw.p.code(clipPath(g.Path, maxPath), maxPath), cw.p.text(cmp.Or(g.Name, g.Concern), maxName)
+		}
+		paths[g.Path] = true
+	}
+	if len(paths) == 0 && e.AddedBy != pipeline.AddedByGapDetect {
+		return ""
+	}
+	v.More = max(0, len(paths)-1)
+	return say("asked by gap-detect", v)
+}
+
+// alternatives matches five or more alternatives in a glob.
+var alternatives = regexp.MustCompile(`\{([^{},]*,[^{},]*,[^{},]*,)((?:[^{},]*,)+[^{},]*)\}`)
+
+// shortGlobs shortens the alternatives in globs: {a,b,c,d,e} becomes {a,b,c,… 2 more}.
+func shortGlobs(text string) string {
+	return alternatives.ReplaceAllStringFunc(text, func(group string) string {
+		parts := alternatives.FindStringSubmatch(group)
+		return fmt.Sprintf("{%s… %d more}", parts[1], strings.Count(parts[2], ",")+1)
 	})
 }
 

@@ -17,7 +17,7 @@ func Explain(x *explain.Explanation, names bool, opts TextOptions) string {
 	t.explained(x)
 	t.heading(say("heading files", nil))
 	for i := range x.Files {
-		t.explainedFile(&x.Files[i], names)
+		t.explainedFile(&x.Files[i], t.withRules(x), names)
 	}
 	if names {
 		t.list("heading whole rules", listOf(t.rulesOf(x.Rules, names)))
@@ -34,7 +34,7 @@ func Explain(x *explain.Explanation, names bool, opts TextOptions) string {
 		})
 	}))
 	t.list("heading would not run", each(x.Manifest.Skipped, func(a *pipeline.SkippedAgent) safe {
-		return say("would not run", struct{ Agent, Reason safe }{p.text(a.Agent, maxName), p.text(a.Reason, maxReason)})
+		return say("would not run", struct{ Agent, Reason safe }{p.text(a.Agent, maxName), p.text(shortGlobs(a.Reason), maxReason)})
 	}))
 	t.list("heading evaluation", listOf(t.rulesOf(x.Evaluation, true)))
 	t.list("heading risk", each(x.Classification.Risk.Reasons, t.coverageWords().riskReason))
@@ -69,7 +69,7 @@ func (t *terminal) explained(x *explain.Explanation) {
 	t.put("", say("explained by paths", nil), styleDim)
 }
 
-func (t *terminal) explainedFile(f *explain.File, names bool) {
+func (t *terminal) explainedFile(f *explain.File, withRules map[string]bool, names bool) {
 	const more = "      "
 	t.bullet("  ", say("explained file", struct {
 		Path, Language                           safe
@@ -77,10 +77,8 @@ func (t *terminal) explainedFile(f *explain.File, names bool) {
 	}{t.p.code(f.Path, maxPath), t.p.text(f.Language, maxName), f.Test, f.Documentation, f.Generated, f.Vendored}))
 	var in struct{ Domains, Services []safe }
 	for _, d := range f.Domains {
-		var globs []safe
-		for _, g := range d.Mappings {
-			globs = append(globs, t.p.code(g, maxPath))
-		}
+		const maxGlobs = 3
+		globs := first(d.Mappings, maxGlobs, func(g string) safe { return t.p.code(shortGlobs(g), maxPath) })
 		in.Domains = append(in.Domains, say("explained domain", struct {
 			Domain safe
 			Globs  []safe
@@ -90,7 +88,17 @@ func (t *terminal) explainedFile(f *explain.File, names bool) {
 		in.Services = append(in.Services, t.p.text(s, maxName))
 	}
 	t.put(more, say("explained domains", in), styleNone)
-	t.put(more, say("explained rules", t.rulesOf(f.Rules, names)), styleNone)
+	var by struct{ Agents, Without []safe }
+	var looking []explain.RulesOfAgent
+	for _, a := range f.Rules {
+		if len(a.Rules) == 0 && withRules[a.Agent] {
+			by.Without = append(by.Without, t.p.text(a.Agent, maxName))
+			continue
+		}
+		looking = append(looking, a)
+	}
+	by.Agents = t.rulesOf(looking, names)
+	t.put(more, say("explained rules", by), styleNone)
 	const maxIgnored = 10
 	for _, e := range f.Ignored {
 		name := func(id string) safe { return t.p.text(id, maxName) }
@@ -99,6 +107,19 @@ func (t *terminal) explainedFile(f *explain.File, names bool) {
 			Reason        safe
 		}{first(e.Agents, maxIgnored, name), first(e.Rules, maxIgnored, name), t.p.text(e.Reason, maxReason)}), styleNone)
 	}
+}
+
+// withRules are the agents that have rules for other files or for the change as a whole.
+func (t *terminal) withRules(x *explain.Explanation) map[string]bool {
+	out := map[string]bool{}
+	all := slices.Concat(x.Rules, x.Unchecked, x.Strict)
+	for i := range x.Files {
+		all = append(all, x.Files[i].Rules...)
+	}
+	for _, a := range all {
+		out[a.Agent] = out[a.Agent] || len(a.Rules) > 0
+	}
+	return out
 }
 
 // rulesOf names agents with their rules. Agents with the most rules come first.

@@ -29,12 +29,12 @@ func explanation() *explain.Explanation {
 			{
 				Path: "pricing/total_test.ts", Language: "TypeScript", Test: true,
 				Domains: pipeline.List[explain.Domain]{
-					{ID: "api", Mappings: pipeline.List[string]{"**/*.ts", "pricing/**"}},
+					{ID: "api", Mappings: pipeline.List[string]{"**/*.{ts,tsx,js,jsx,py,java}", "**/*total*", "pricing/*", "pricing/**"}},
 					{ID: "finance", Mappings: pipeline.List[string]{"pricing/**"}},
 				},
 				Services: pipeline.List[string]{"shop", "till"},
 				Rules: pipeline.List[explain.RulesOfAgent]{
-					{Agent: "secrets"}, {Agent: "build-reviewer", Rules: pipeline.List[string]{"br-errors-03"}},
+					{Agent: "secrets"}, {Agent: "pr-hygiene"}, {Agent: "build-reviewer", Rules: pipeline.List[string]{"br-errors-03"}},
 					{Agent: "finance-sme", Rules: pipeline.List[string]{"fin-decimal-01", "fin-currency-02"}},
 				},
 			},
@@ -73,7 +73,7 @@ func TestExplainedTextHasNoControlSequences(t *testing.T) {
 		x := explanation()
 		f := &x.Files[1]
 		f.Path, f.Language, f.Domains[0].ID, f.Services[0] = s, s, s, s
-		f.Domains[0].Mappings, f.Rules[0].Agent, f.Rules[1].Rules[0] = pipeline.List[string]{s}, s, s
+		f.Domains[0].Mappings, f.Rules[0].Agent, f.Rules[2].Rules[0] = pipeline.List[string]{s}, s, s
 		x.Manifest.Entries[0].Agent, x.Manifest.Skipped[0].Reason, x.Classification.Risk.Reasons[0].Reason = s, s, s
 		values := configValues()
 		values[1] = config.Value{File: s, ID: s, Pointer: s, JSON: s, Layer: s, Path: s, Line: 1}

@@ -2,10 +2,12 @@ package render
 
 import (
 	"cmp"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/reviewgate/reviewgate/config/patch"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/gapdetect"
 )
@@ -21,6 +23,7 @@ type gap struct {
 	Also                                       []safe
 	Cut                                        bool // the patch covers only the first places
 	Appends                                    int  // the number of values that the patch appends; 0 if it does anything else
+	YAML                                       bool // Patch is what to append, in YAML
 }
 
 // gaps puts the gaps of the log into words. It groups them by concern.
@@ -85,8 +88,28 @@ func (s sections) gap(group []*pipeline.GapLogEntry) gap {
 		if appends(pipeline.ConfigPatch{Operations: ops}) {
 			v.Appends = len(ops)
 		}
+		if lines := yamlLines(g.Suggestion.File, ops); lines != nil && v.Appends > 0 {
+			v.YAML, v.Patch = true, s.p.block("yaml", lines)
+		}
 	}
 	return v
+}
+
+// yamlLines returns what a patch appends, as entries of a list in YAML. It returns nil if the file is
+// not YAML, or if the entries have characters that nobody sees: the patch in JSON escapes them.
+func yamlLines(file string, ops []pipeline.PatchOperation) []string {
+	if ext := path.Ext(file); ext != ".yaml" && ext != ".yml" {
+		return nil
+	}
+	text, err := patch.AsYAML(ops)
+	if err != nil || string(escaped([]byte(text))) != text {
+		return nil
+	}
+	lines := codeLines(text)
+	for i := range lines {
+		lines[i] = codeLine(lines[i], maxFixLine)
+	}
+	return lines
 }
 
 // maxOperations bounds a patch, because nobody copies a longer one.

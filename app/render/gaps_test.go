@@ -118,3 +118,52 @@ func TestDecidedBy(t *testing.T) {
 		t.Errorf("an incomplete review names a condition that decided:\n%s", text)
 	}
 }
+
+// In a repository whose config is YAML, the entries to append are shown in YAML, whatever the path is.
+// Characters that nobody sees stay escaped, in the patch in JSON. Issues keep the patch.
+func TestGapsInYAML(t *testing.T) {
+	for _, tt := range []struct{ file, glob, want, not string }{
+		{"review-domains.yaml", "a b", "add this entry to the list of `review-domains.yaml`:\n```yaml\n- globs: [a b]\n```", "json\n[\n"},
+		{"review-domains.yml", "x: [y]", "```yaml\n- globs: [\"x: [y]\"]\n```", "json\n[\n"},
+		{"review-domains.yaml", "a\n```\n# b", "````yaml\n- globs: [\"a\\n```\\n# b\"]\n````", "json\n[\n"},
+		{"review-domains.yaml", "a\u202eb", "```json\n[\n", "yaml\n-"},
+		{"review-domains.json", "a", "this JSON Patch to the list of `review-domains.json`:\n```json\n[\n", "yaml\n-"},
+	} {
+		g := gapEntry("money", "a", appendGlob(tt.glob))
+		g.Suggestion.File = tt.file
+		v := cleanView()
+		v.Review.Report.GapLog = []pipeline.GapLogEntry{g}
+		comment, _, _ := strings.Cut(wholeComment(v), machineStart)
+		if !strings.Contains(comment, tt.want) || strings.Contains(comment, tt.not) {
+			t.Errorf("%s, %q: want %q in:\n%s", tt.file, tt.glob, tt.want, comment)
+		}
+		if about := IssuesOf(v).Gap(&g).About; !strings.Contains(about, "save this JSON Patch") || strings.Contains(about, "```yaml") {
+			t.Errorf("the issue says:\n%s", about)
+		}
+	}
+}
+
+// The coverage names the file for which gap detection asked an agent to look.
+func TestCoverageNamesTheGap(t *testing.T) {
+	v := cleanView()
+	v.Review.Report.GapLog = []pipeline.GapLogEntry{gapEntry("money", "lib/a.go"), gapEntry("money", "lib/a.go"), gapEntry("tax", "b.go"), {Concern: "x", Path: "y", Agent: "other"}}
+	v.Review.Report.GapLog[0].Name = "money arithmetic"
+	if text := Text(v, TextOptions{Width: 1000}); !strings.Contains(text, "; gap detection: money arithmetic in lib/a.go and 1 more file).") {
+		t.Errorf("the gap's file is missing:\n%s", text)
+	}
+}
+
+// Of long lists of alternatives in globs the first three are shown.
+func TestShortGlobs(t *testing.T) {
+	for glob, want := range map[string]string{
+		"**/{a,b,c,d,e,f}/**": "**/{a,b,c,… 3 more}/**",
+		"**/{a,b,c,d,e}":      "**/{a,b,c,… 2 more}",
+		"**/{a,b,c,d}":        "**/{a,b,c,d}",
+		"x is y ({*a*,b,c,d,e}.{go,ts}, {1,2,3,4,5,6})": "x is y ({*a*,b,c,… 2 more}.{go,ts}, {1,2,3,… 3 more})",
+		"{,,,,": "{,,,,",
+	} {
+		if got := shortGlobs(glob); got != want {
+			t.Errorf("%s: %s, want %s", glob, got, want)
+		}
+	}
+}

@@ -65,6 +65,7 @@ func (is *Issues) Gap(g *pipeline.GapLogEntry) IssueText {
 	own := *g
 	own.Suggestion.File = path.Join(config.RepositoryDir, g.Suggestion.File)
 	v := is.gap([]*pipeline.GapLogEntry{&own})
+	v.YAML, v.Patch = false, is.p.block("json", patchLines(own.Suggestion.Operations))
 	v.Saved, v.Apply = true, is.p.code("reviewgate config apply patch.json", maxPath)
 	if len(v.Patch) > maxBody/2 {
 		v.Patch = "" // too long to copy

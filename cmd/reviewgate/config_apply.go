@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -94,12 +95,9 @@ func (f *applyFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return unusable(err)
 	}
-	own := config.Layer{Name: config.LayerRepository}
-	place := filepath.Join(dir, filepath.FromSlash(config.RepositoryDir))
-	if isDir(place) {
-		if own, err = readLayer(config.LayerRepository, place); err != nil {
-			return unusable(err)
-		}
+	own, place, err := ownLayer(dir)
+	if err != nil {
+		return unusable(err)
 	}
 	before, problems := config.Load(append(slices.Clone(below), own)...)
 	if len(problems) > 0 {
@@ -157,6 +155,16 @@ func ownRoot(dir string) (*os.Root, error) {
 	return root, nil
 }
 
+// ownLayer reads the config of the repository with this root. dir is where the config is or would be.
+func ownLayer(root string) (own config.Layer, dir string, err error) {
+	dir = filepath.Join(root, filepath.FromSlash(config.RepositoryDir))
+	if !isDir(dir) {
+		return config.Layer{Name: config.LayerRepository}, dir, nil
+	}
+	own, err = readLayer(config.LayerRepository, dir)
+	return own, dir, err
+}
+
 // testProblems are the mistakes in the policy tests of a config directory.
 func testProblems(cmd *cobra.Command, dir string, cfg *config.Config) ([]pipeline.ConfigProblem, error) {
 	files, err := policytest.ReadDir(nearer(dir))
@@ -190,6 +198,35 @@ func writeChanged(root *os.Root, before, after []config.File) error {
 	return nil
 }
 
+// ownPlace reports whether a file or directory of the repository's config exists. It
+// returns an error if one of the path's elements is a link, or is a file where a directory
+// must be.
+func ownPlace(root *os.Root, last string) (bool, error) {
+	for _, name := range slices.Compact([]string{path.Dir(config.RepositoryDir), config.RepositoryDir, last}) {
+		info, err := root.Lstat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		switch {
+		case info.Mode()&fs.ModeSymlink != 0:
+			return false, fmt.Errorf("%s is a symbolic link, and config is written only into the repository itself: replace the link by the file or directory", name)
+		case !info.IsDir() && config.FileOf(name) == "":
+			return false, fmt.Errorf("%s is a file, not a directory", name)
+		}
+	}
+	return true, nil
+}
+
+func writeOwn(root *os.Root, name string, text []byte) error {
+	if err := root.MkdirAll(config.RepositoryDir, 0o755); err != nil {
+		return err
+	}
+	return root.WriteFile(name, text, 0o644)
+}
+
 // applied says what was written where.
 func applied(steps []patch.Step) string {
 	var b strings.Builder
@@ -215,13 +252,10 @@ func applied(steps []patch.Step) string {
 
 // newWarnings are the warnings about a config that there were not before.
 func newWarnings(before, after *config.Config) (lines string) {
-	var old []string
-	for _, w := range before.Warnings() {
-		old = append(old, w.String())
-	}
+	old := before.Warnings()
 	for _, w := range after.Warnings() {
-		if !slices.Contains(old, w.String()) {
-			lines += "warning: " + w.String() + "\n"
+		if !slices.ContainsFunc(old, func(o pipeline.ConfigProblem) bool { return o.Problem == w.Problem }) {
+			lines += "warning: " + config.FormatProblem(w) + "\n"
 		}
 	}
 	return lines

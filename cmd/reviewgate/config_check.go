@@ -95,7 +95,7 @@ func (f *checkFlags) run(cmd *cobra.Command, dir string) error {
 			answer += fmt.Sprintf("its policy tests can be read (%d); to run them: reviewgate config test %s\n", len(cases), quoted(dir))
 		}
 		for _, w := range cfg.Warnings() {
-			answer += "warning: " + w.String() + "\n"
+			answer += "warning: " + config.FormatProblem(w) + "\n"
 		}
 		return put(cmd, answer)
 	}

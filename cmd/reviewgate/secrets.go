@@ -1,22 +1,19 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/tidwall/gjson"
 
 	"github.com/reviewgate/reviewgate/app"
 	"github.com/reviewgate/reviewgate/app/localgit"
 	"github.com/reviewgate/reviewgate/config"
+	"github.com/reviewgate/reviewgate/config/patch"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/run"
 	"github.com/reviewgate/reviewgate/pipeline/secrets"
@@ -51,10 +48,10 @@ The entry holds a salted hash of the value, never the value itself. It covers th
 value in this file; another value on the same line is a new finding. A placeholder
 still replaces the value everywhere, and each review lists that it was allowed.
 
-The command writes the entry into .github/reviewgate/review-settings.json at the root
-of the work tree. If the settings are YAML or JSONC, it prints the entry for you to
-add. The entry counts once it is on the base branch, so put it there in
-a separate pull request. If the server's or the organisation's config makes the agent
+The command writes the entry into the settings in .github/reviewgate at the root of the
+work tree, as config apply writes a patch: the file may be JSON, JSONC or YAML, and
+everything else in it stays as it is. The entry counts once it is on the base branch, so
+put it there in a separate pull request. If the server's or the organisation's config makes the agent
 secrets final, the entry is refused. To check that first, name their directories.`,
 		Example: `  reviewgate secrets allow 3f2a9c --reason "public key of the sandbox"` + "\n" +
 			`  reviewgate secrets allow 3f2a9c --base main --expires 2027-01-31 --reason "rotated by then"`,
@@ -103,24 +100,16 @@ func (f *allowFlags) run(cmd *cobra.Command, id string) error {
 	if err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(src.Root())
+	root, err := ownRoot(src.Root())
 	if err != nil {
-		return unfinished(err)
+		return err
 	}
 	defer root.Close()
-	own, text, err := ownSettings(root)
+	own, dir, err := ownLayer(nearer(src.Root()))
 	if err != nil {
 		return unusable(err)
 	}
-	file := filepath.Join(nearer(src.Root()), filepath.FromSlash(own))
-	load := func(text []byte) (*config.Config, []pipeline.ConfigProblem) {
-		own := config.Layer{Name: config.LayerRepository}
-		if len(text) > 0 {
-			own.Files = []config.File{{Path: filepath.ToSlash(file), Text: text}}
-		}
-		return config.Load(append(slices.Clone(below), own)...)
-	}
-	cfg, problems := load(text)
+	cfg, problems := config.Load(append(slices.Clone(below), own)...)
 	if len(problems) > 0 {
 		return invalid(cmd, problems)
 	}
@@ -146,27 +135,27 @@ func (f *allowFlags) run(cmd *cobra.Command, id string) error {
 	if already {
 		return put(cmd, fmt.Sprintf("The config already allows the value of %s in %s. Nothing was written. %s\n", id, place(at), onTheBase))
 	}
-	like := gjson.GetBytes(text, "secrets.allow.0.value").String()
+	like := ""
+	if allowed := cfg.Settings.Secrets.Allow; len(allowed) > 0 {
+		like = allowed[0].Value
+	}
 	if entry.Value, err = secrets.HashValue(found.value, like); err != nil {
 		return unfinished(err)
 	}
-	if path.Ext(own) != ".json" {
-		line, err := json.Marshal(entry)
-		if err != nil {
-			return unfinished(err)
-		}
-		return unusable(fmt.Errorf("%s is not JSON, and this command writes only JSON: add this entry to the list allow in secrets\n%s", file, line))
+	added := pipeline.PatchOperation{Op: "add", Path: "/secrets/allow/-", Value: entry}
+	after := own
+	var steps []patch.Step
+	after.Files, steps, err = patch.Apply(filepath.ToSlash(dir), own.Files, pipeline.ConfigPatch{File: config.FileSettings, Operations: pipeline.List[pipeline.PatchOperation]{added}})
+	if err != nil {
+		return unusable(shownError(fmt.Errorf("nothing was written: %w", err)))
 	}
-	if text, err = withAllowance(text, entry); err != nil {
-		return unusable(fmt.Errorf("%s: %w", file, err))
-	}
-	if _, problems := load(text); len(problems) > 0 {
+	if _, problems := config.Load(append(slices.Clone(below), after)...); len(problems) > 0 {
 		return invalid(cmd, problems)
 	}
-	if err := writeOwn(root, own, text); err != nil {
-		return unfinished(err)
+	if err := writeChanged(root, own.Files, after.Files); err != nil {
+		return err
 	}
-	answer := fmt.Sprintf("wrote %s\nIt allows the value of %s in %s. %s\n", file, id, place(at), onTheBase)
+	answer := fmt.Sprintf("wrote %s\nIt allows the value of %s in %s. %s\n", steps[0].File, id, place(at), onTheBase)
 	if f.below.server == "" {
 		answer += "If the server's config makes the agent secrets final, this whole file would not count. --server DIR checks that.\n"
 	}

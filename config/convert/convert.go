@@ -73,6 +73,9 @@ func File(f config.File, format string) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("write %s: %w", out.File.Path, err)
 	}
+	if crlf := []byte("\r\n"); bytes.Contains(f.Text, crlf) {
+		out.File.Text = bytes.ReplaceAll(bytes.ReplaceAll(out.File.Text, crlf, []byte("\n")), []byte("\n"), crlf)
+	}
 	to, err := parse(out.File)
 	if err != nil || !bytes.Equal(from.AppendJSON(nil), to.AppendJSON(nil)) {
 		return Result{}, fmt.Errorf("%s can't be converted without changing it: convert it by hand", f.Path)

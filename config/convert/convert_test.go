@@ -179,3 +179,15 @@ func TestUnreadable(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// A file with the line ends of Windows keeps them in all formats, and its values and comments.
+func TestLineEndsOfWindows(t *testing.T) {
+	f := config.File{Path: "review-rules.yaml", Text: []byte(strings.ReplaceAll(commentedYAML, "\n", "\r\n"))}
+	for _, format := range []string{JSONC, YAML, JSON, JSONC} {
+		r := convert(t, f, format)
+		if text := string(r.File.Text); strings.Count(text, "\n") != strings.Count(text, "\r\n") || strings.Count(text, "\r") != strings.Count(text, "\r\n") || len(r.Lost) > 0 != (format == JSON) {
+			t.Errorf("%s: %q, lost %q", format, text, r.Lost)
+		}
+		f = r.File
+	}
+}

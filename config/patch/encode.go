@@ -10,6 +10,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/config/convert"
+	"github.com/reviewgate/reviewgate/pipeline"
 )
 
 // first are the fields that people expect first, in this order. The others follow by name.
@@ -51,6 +52,16 @@ func encoded(v any) []byte {
 func written(value []byte, format string) (string, error) {
 	r, err := convert.File(config.File{Path: config.FileSettings, Text: value}, format)
 	return strings.TrimSuffix(string(r.File.Text), "\n"), err
+}
+
+// AsYAML returns the values of operations as a list of YAML, as it can be appended to a list. There is
+// no line break at the end.
+func AsYAML(ops []pipeline.PatchOperation) (string, error) {
+	entries := make([]any, len(ops))
+	for i, op := range ops {
+		entries[i] = op.Value
+	}
+	return written(encoded(entries), convert.YAML)
 }
 
 // onOneLine returns JSON that is also a value of YAML.

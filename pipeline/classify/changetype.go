@@ -2,6 +2,7 @@ package classify
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -84,35 +85,31 @@ func labelWord(label string) string {
 	return label
 }
 
-// typeOfWord maps the words at the start of titles, labels and branches to types.
+// typeWords are the words at the start of titles, labels and branches, by the type that they name.
+// docs/guide.md lists them.
+var typeWords = map[string][]string{
+	"feature":  {"feat", "feature", "features", "enhancement"},
+	"fix":      {"fix", "bug", "bugfix", "hotfix"},
+	"docs":     {"docs", "doc", "documentation"},
+	"test":     {"test", "tests", "testing"},
+	"ci":       {"ci", "workflow"},
+	"deps":     {"deps", "deps-dev", "dependencies", "dependabot", "renovate"},
+	"refactor": {"refactor", "refactoring", "cleanup"},
+	"perf":     {"perf", "performance"},
+	"chore":    {"chore", "maintenance"},
+	"build":    {"build"},
+	"style":    {"style"},
+	"revert":   {"revert"},
+	"release":  {"release"},
+}
+
+// typeOfWord returns the type that a word names, or "".
 func typeOfWord(word string) string {
-	switch strings.ToLower(strings.TrimSpace(word)) {
-	case "feat", "feature", "features", "enhancement":
-		return "feature"
-	case "fix", "bug", "bugfix", "hotfix":
-		return "fix"
-	case "docs", "doc", "documentation":
-		return "docs"
-	case "test", "tests", "testing":
-		return "test"
-	case "ci", "workflow":
-		return "ci"
-	case "deps", "deps-dev", "dependencies", "dependabot", "renovate":
-		return "deps"
-	case "refactor", "refactoring", "cleanup":
-		return "refactor"
-	case "perf", "performance":
-		return "perf"
-	case "chore", "maintenance":
-		return "chore"
-	case "build":
-		return "build"
-	case "style":
-		return "style"
-	case "revert":
-		return "revert"
-	case "release":
-		return "release"
+	word = strings.ToLower(strings.TrimSpace(word))
+	for name, words := range typeWords {
+		if slices.Contains(words, word) {
+			return name
+		}
 	}
 	return ""
 }

@@ -3,6 +3,8 @@ package classify
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -124,6 +126,28 @@ func TestType(t *testing.T) {
 	}
 }
 
+// The guide lists the types of a change, and the words that name them, as they are.
+func TestGuideListsTheTypes(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/guide.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var types []string
+	for _, name := range pipeline.ChangeTypes() {
+		words := typeWords[name]
+		if len(words) == 0 {
+			continue
+		}
+		types = append(types, name)
+		if row := fmt.Sprintf("| `%s` | `%s` |", name, strings.Join(words, "`, `")); !strings.Contains(string(guide), row) {
+			t.Errorf("docs/guide.md lacks the row %s", row)
+		}
+	}
+	if len(types) != len(typeWords) || len(types)+1 != len(pipeline.ChangeTypes()) {
+		t.Errorf("ChangeTypes has %q, the words %d types", pipeline.ChangeTypes(), len(typeWords))
+	}
+}
+
 func TestSizeLeavesGeneratedAndVendoredOut(t *testing.T) {
 	for lines, want := range map[int]pipeline.Size{0: "XS", 10: "XS", 11: "S", 50: "S", 51: "M", 250: "M", 251: "L", 1000: "L", 1001: "XL"} {
 		got := classified(t, pipeline.PRFacts{Files: files(
@@ -179,6 +203,25 @@ func TestRiskOfTests(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got.Risk.Reasons); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)
+	}
+}
+
+// Source without a test is code that people write tests for, and not infrastructure beside it.
+func TestRiskOfTestsLeavesInfrastructureOut(t *testing.T) {
+	terraform := pipeline.File{Path: "infra/main.tf", Language: "HCL", Status: pipeline.FileAdded, Additions: 1}
+	for want, list := range map[string]pipeline.List[pipeline.File]{
+		"": files(terraform),
+		"adds source but touches no test: services/a.go": files(terraform, pipeline.File{Path: "services/a.go", Language: "Go", Additions: 1}),
+	} {
+		got := ""
+		for _, r := range classified(t, pipeline.PRFacts{Files: list}).Risk.Reasons {
+			if r.Factor == config.RiskSourceWithoutTest {
+				got = r.Reason
+			}
+		}
+		if got != want {
+			t.Errorf("%d files: %q, want %q", len(list), got, want)
+		}
 	}
 }
 

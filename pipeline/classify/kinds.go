@@ -2,6 +2,7 @@ package classify
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/internal/linguist"
@@ -52,7 +53,8 @@ type survey struct {
 	docs, tests, workflows, dependencies int // how many files
 
 	workflow, dependency, deletedTest int // index of the first, or -1
-	newSource, grownSource            int // source files that are neither test nor documentation
+	newSource                         int // source files that are neither test nor documentation
+	grownSource                       int // such files in languages that people write tests for
 }
 
 func (c *Classifier) survey(facts *pipeline.PRFacts) survey {
@@ -82,7 +84,9 @@ func (c *Classifier) survey(facts *pipeline.PRFacts) survey {
 			first(&s.dependency, i)
 		}
 		if isSource(f) && f.Additions > 0 {
-			first(&s.grownSource, i)
+			if !slices.Contains(rarelyTested, f.Language) {
+				first(&s.grownSource, i)
+			}
 			if f.Status == pipeline.FileAdded {
 				first(&s.newSource, i)
 			}
@@ -90,6 +94,10 @@ func (c *Classifier) survey(facts *pipeline.PRFacts) survey {
 	}
 	return s
 }
+
+// rarelyTested are programming languages that describe builds and infrastructure. Changes in them
+// hardly ever come with tests.
+var rarelyTested = []string{"Bicep", "CMake", "Dockerfile", "HCL", "Jsonnet", "Just", "Makefile", "Meson", "Nix", "Puppet", "Starlark"}
 
 // isSource reports whether the file is hand-written in a programming language, and neither test nor
 // documentation.

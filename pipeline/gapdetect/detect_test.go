@@ -109,7 +109,7 @@ func TestGapAddsTheAgentAndIsLogged(t *testing.T) {
 		Missed: "no mapping puts src/cart.ts into finance, which the policy money reads",
 		Suggestion: pipeline.ConfigPatch{File: config.FileDomains, Operations: pipeline.List[pipeline.PatchOperation]{{Op: "add", Path: "/items/-",
 			Value: map[string]any{"type": "domain", "id": "finance-9e48af65", "domain": "finance",
-				"description": "Unmapped code of finance, found by money.", "globs": []string{"src/cart.ts"}, "weight": 0}}}},
+				"description": "Unmapped code of finance, found by money.", "globs": []string{"src/cart.ts"}}}}},
 		Agent: "finance-sme", Source: Source, Confidence: 0.6,
 	}}
 	if diff := cmp.Diff(wantLog, log); diff != "" {

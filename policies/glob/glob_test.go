@@ -2,6 +2,7 @@ package glob
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -94,6 +95,60 @@ func TestMatch(t *testing.T) {
 				t.Errorf("%q matches %q", tt.pattern, p)
 			}
 		}
+	}
+}
+
+// What the guide says of globs is so: each matches what the table says, and mistakes have the remedy.
+func TestGuideOnGlobs(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/guide.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(guide), "\n### Globs\n")
+	section, _, _ = strings.Cut(section, "\n### ")
+	quoted := func(cell string) (words []string) {
+		for i, part := range strings.Split(cell, "`") {
+			if i%2 == 1 {
+				words = append(words, part)
+			}
+		}
+		return words
+	}
+	matched, refused := 0, 0
+	for line := range strings.Lines(section) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 4 || len(quoted(cells[1])) != 1 {
+			continue
+		}
+		pattern, yes := quoted(cells[1])[0], quoted(cells[2])
+		if len(cells) == 4 {
+			refused++
+			if Validate(pattern) == nil {
+				t.Errorf("%s is not refused", pattern)
+			}
+			if strings.TrimSpace(cells[2]) == "`"+yes[0]+"`" && Validate(yes[0]) != nil {
+				t.Errorf("%s is refused, too", yes[0])
+			}
+			continue
+		}
+		matched++
+		set, err := Compile([]string{pattern})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range yes {
+			if !set.Any(path) {
+				t.Errorf("%s does not match %s", pattern, path)
+			}
+		}
+		for _, path := range quoted(cells[3]) {
+			if set.Any(path) {
+				t.Errorf("%s matches %s", pattern, path)
+			}
+		}
+	}
+	if matched < 10 || refused < 5 {
+		t.Errorf("the guide has %d globs and %d mistakes", matched, refused)
 	}
 }
 
