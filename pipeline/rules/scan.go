@@ -67,6 +67,7 @@ func (s *Scan) results(ctx context.Context) ([]match, error) {
 	if err := p.refuted(s.facts); err != nil {
 		return nil, err
 	}
+	p.unmoved(s.facts)
 	in := expression.Input{Facts: s.facts, Classification: s.classification, Budget: expression.NewBudget()}
 	p.conditional(in)
 	if err := p.whole(in); err != nil {
