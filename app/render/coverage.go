@@ -1,6 +1,8 @@
 package render
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -121,8 +123,24 @@ func (cw coverageWords) why(e *pipeline.ManifestEntry) []safe {
 	const maxPolicies, maxTrigger = 4, 240
 	return first(e.Policies, maxPolicies, func(m pipeline.PolicyMatch) safe {
 		return say("policy", struct{ Policy, Trigger safe }{
-			cw.p.code(m.Policy, maxName), cw.p.text(m.Trigger, maxTrigger),
+			cw.p.code(m.Policy, maxName), cw.p.text(shortGlobs(m.Trigger), maxTrigger),
 		})
+	})
+}
+
+// alternatives are a glob's alternatives in braces.
+var alternatives = regexp.MustCompile(`\{[^{}]*,[^{}]*\}`)
+
+// shortGlobs shortens long lists of alternatives in the globs of a text: {go,py,ts,c,h} becomes
+// {go,py,ts and 2 more}.
+func shortGlobs(text string) string {
+	const most = 3
+	return alternatives.ReplaceAllStringFunc(text, func(list string) string {
+		all := strings.Split(strings.Trim(list, "{}"), ",")
+		if len(all) <= most+1 {
+			return list
+		}
+		return fmt.Sprintf("{%s and %d more}", strings.Join(all[:most], ","), len(all)-most)
 	})
 }
 

@@ -22,13 +22,13 @@ func (cw coverageWords) domains() items {
 
 // mapped puts a file into words, with the globs that put it into a domain.
 func (cw coverageWords) mapped(f pipeline.DomainFile) safe {
-	const maxGlobs, maxGlob = 2, 48 // runes: enough to recognise a glob
+	const maxGlobs, maxGlob = 2, 80 // runes: enough to recognise a glob
 	return say("mapped", struct {
 		Path  safe
 		Globs []safe
 	}{
 		cw.p.code(clipPath(f.Path, maxPath), maxPath),
-		first(f.Mappings, maxGlobs, func(glob string) safe { return cw.p.code(glob, maxGlob) }),
+		first(f.Mappings, maxGlobs, func(glob string) safe { return cw.p.code(shortGlobs(glob), maxGlob) }),
 	})
 }
 

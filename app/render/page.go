@@ -54,7 +54,8 @@ type page struct {
 	MoreDomains int
 	Unread      int  // unread files that do not block
 	Only        safe // what alone reviewed the change, if something was left out
-	Ran, Agents int
+	Ran         int  // agents
+	Unneeded    int  // agents that did not run, if nothing was left out
 	Since       *since
 	Numbered    int // blocking items, which are numbered from 1
 	Serious     int // findings in the numbered items
@@ -120,11 +121,13 @@ func newPage(v View, p pen, k linker) page {
 		Uncertain:      len(rep.ResidualConcerns),
 		Head:           commitName(p, k, facts.Head.SHA, facts.Head.Ref),
 		Base:           p.code(shortSHA(facts.Base.Ref), maxName),
-		Unread:         unreadFiles(rep.Incomplete),
+		Unread:         len(unreadFiles(rep.Incomplete)),
 		Only:           onlyOf(rep.Incomplete, p),
 		Ran:            len(v.Review.Manifest.Entries),
-		Agents:         len(v.Review.Manifest.Entries) + len(v.Review.Manifest.Skipped),
 		Metrics:        metricsRead(&rep.Gate, p),
+	}
+	if pg.Only == "" {
+		pg.Unneeded = len(v.Review.Manifest.Skipped)
 	}
 	switch {
 	case facts.Head.Staged:
@@ -307,15 +310,16 @@ func isDefaultCondition(c string) bool {
 	return false
 }
 
-// unreadFiles counts the files that were not read in full and do not block.
-func unreadFiles(list []pipeline.Incompleteness) int {
-	files := map[string]bool{}
+// unreadFiles lists the files that were not read in full and do not block.
+func unreadFiles(list []pipeline.Incompleteness) (paths []string) {
+	seen := map[string]bool{}
 	for _, i := range list {
-		if i.Unread() && !i.Gating && i.Path != "" {
-			files[i.Path] = true
+		if i.Unread() && !i.Gating && i.Path != "" && !seen[i.Path] {
+			seen[i.Path] = true
+			paths = append(paths, i.Path)
 		}
 	}
-	return len(files)
+	return paths
 }
 
 // onlyOf says which agents and rules alone reviewed the change, or returns "" if nothing was left out.
