@@ -3,6 +3,7 @@ package localgit
 import (
 	"cmp"
 	"context"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -45,6 +46,14 @@ func (g *git) deepen(ctx context.Context) string {
 	}
 	return command
 }
+
+// IsPartial reports whether an error is about contents that a clone with a filter lacks.
+func IsPartial(err error) bool {
+	return stderrHas(err, "promisor remote") || stderrHas(err, "lazy fetching disabled")
+}
+
+// ErrPartial says what to do about an error for which IsPartial is true.
+var ErrPartial = errors.New("this clone is partial (git clone --filter), so it lacks files that the review needs: run git fetch --refetch --no-filter")
 
 // shallowOr returns the sentence on a shallow clone, or else the other remedy.
 func (g *git) shallowOr(ctx context.Context, remedy string) string {

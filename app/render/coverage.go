@@ -154,14 +154,19 @@ func (cw coverageWords) gapOf(e *pipeline.ManifestEntry) safe {
 	return say("asked by gap-detect", v)
 }
 
-// alternatives matches five or more alternatives in a glob.
-var alternatives = regexp.MustCompile(`\{([^{},]*,[^{},]*,[^{},]*,)((?:[^{},]*,)+[^{},]*)\}`)
+// alternatives are a glob's alternatives in braces.
+var alternatives = regexp.MustCompile(`\{[^{}]*,[^{}]*\}`)
 
-// shortGlobs shortens the alternatives in globs: {a,b,c,d,e} becomes {a,b,c,… 2 more}.
+// shortGlobs shortens long lists of alternatives in the globs of a text: {go,py,ts,c,h} becomes
+// {go,py,ts and 2 more}.
 func shortGlobs(text string) string {
-	return alternatives.ReplaceAllStringFunc(text, func(group string) string {
-		parts := alternatives.FindStringSubmatch(group)
-		return fmt.Sprintf("{%s… %d more}", parts[1], strings.Count(parts[2], ",")+1)
+	const most = 3
+	return alternatives.ReplaceAllStringFunc(text, func(list string) string {
+		all := strings.Split(strings.Trim(list, "{}"), ",")
+		if len(all) <= most+1 {
+			return list
+		}
+		return fmt.Sprintf("{%s and %d more}", strings.Join(all[:most], ","), len(all)-most)
 	})
 }
 

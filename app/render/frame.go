@@ -66,10 +66,20 @@ func (c *frame) gutter() int {
 // more returns how many lines are not shown.
 func (c *frame) more() int { return len(c.all) - len(c.lines) }
 
-// has reports whether all lines of a quote are in the finding's lines.
+// has reports whether all lines of a quote are in the finding's lines. A quote may have a
+// replacement character for a control character.
 func (c *frame) has(quote string) bool {
+	quotable := func(r rune) rune {
+		if unicode.IsControl(r) && r != '\t' {
+			return utf8.RuneError
+		}
+		return r
+	}
 	for q := range strings.SplitSeq(unquoted(quote), "\n") {
-		if !slices.ContainsFunc(c.all, func(l headLine) bool { return strings.Contains(l.text, strings.TrimSpace(q)) }) {
+		q = strings.TrimSpace(q)
+		if !slices.ContainsFunc(c.all, func(l headLine) bool {
+			return strings.Contains(l.text, q) || strings.Contains(strings.Map(quotable, l.text), q)
+		}) {
 			return false
 		}
 	}

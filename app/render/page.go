@@ -128,7 +128,7 @@ func newPage(v View, p pen, k linker) page {
 		Leaked:         leaked(rep),
 		Head:           commitName(p, k, facts.Head.SHA, facts.Head.Ref),
 		Base:           p.code(shortSHA(facts.Base.Ref), maxName),
-		Unread:         unreadFiles(rep.Incomplete),
+		Unread:         len(unreadFiles(rep.Incomplete)),
 		Only:           onlyOf(rep.Incomplete, p),
 		Ran:            len(v.Review.Manifest.Entries),
 		Metrics:        metricsRead(&rep.Gate, p),
@@ -346,15 +346,16 @@ func isDefaultCondition(c string) bool {
 	return false
 }
 
-// unreadFiles counts the files that were not read in full and do not block.
-func unreadFiles(list []pipeline.Incompleteness) int {
-	files := map[string]bool{}
+// unreadFiles lists the files that were not read in full and do not block.
+func unreadFiles(list []pipeline.Incompleteness) (paths []string) {
+	seen := map[string]bool{}
 	for _, i := range list {
-		if i.Unread() && !i.Gating && i.Path != "" {
-			files[i.Path] = true
+		if i.Unread() && !i.Gating && i.Path != "" && !seen[i.Path] {
+			seen[i.Path] = true
+			paths = append(paths, i.Path)
 		}
 	}
-	return len(files)
+	return paths
 }
 
 // onlyOf says which agents and rules alone reviewed the change, or returns "" if nothing was left out.

@@ -107,10 +107,14 @@ func (t *terminal) brief(title int, d time.Duration) string {
 	if d > 0 {
 		time = took(d)
 	}
+	const maxUnread, maxUnreadPath = 3, 60
+	unread := unreadFiles(t.r.Report.Incomplete)
+	names := first(unread[:min(len(unread), maxUnread)], maxUnread, func(path string) safe { return t.p.code(clipPath(path, maxUnreadPath), maxPath) })
 	summary := say("text summary", struct {
 		Only, Counts, Head, Base, Took safe
-		Files, Unread, Gaps, Aside     int
-	}{t.page.Only, t.counts(), t.page.Head, t.page.Base, time, len(t.r.Facts.Files), t.page.Unread, gaps.n, aside.n})
+		Unread                         []safe
+		Files, More, Gaps, Aside       int
+	}{t.page.Only, t.counts(), t.page.Head, t.page.Base, time, names, len(t.r.Facts.Files), len(unread) - len(names), gaps.n, aside.n})
 	if t.b.Len() == title {
 		return strings.TrimSuffix(t.b.String(), "\n") + t.style(" · "+string(summary), styleDim) + "\n"
 	}
@@ -208,6 +212,11 @@ func (t *terminal) finding(out finding, g *fileGroup) {
 		if c := t.fs.frame(other); len(c.lines) > 0 && i+1 < maxFramed {
 			t.put(indent, say("text place", finding{Place: t.fs.at(other.Path, other.StartLine, 0), ID: t.fs.id(other)}), styleDim)
 			t.frame(c)
+			unseen := *other
+			unseen.Evidence = slices.DeleteFunc(slices.Clone(other.Evidence), c.has)
+			if quotes := t.fs.evidence(&unseen, nil); len(quotes) > 0 {
+				t.put(indent, say("evidence", quotes), styleNone)
+			}
 		} else {
 			listed = append(listed, other)
 		}

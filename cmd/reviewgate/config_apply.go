@@ -309,7 +309,7 @@ func (f *applyFlags) log(cmd *cobra.Command, dir string, below []config.Layer) (
 	}
 	src, err := localgit.Open(cmd.Context(), localgit.Options{Dir: dir, Base: f.base, Head: f.head, Staged: f.staged, Untracked: true, Layers: below})
 	if err != nil {
-		return nil, unusable(err)
+		return nil, unusable(partialOr(err))
 	}
 	runner, err := run.NewRunner(run.Config{Version: app.Version(), Now: time.Now, Engines: engines})
 	if err != nil {
@@ -317,7 +317,7 @@ func (f *applyFlags) log(cmd *cobra.Command, dir string, below []config.Layer) (
 	}
 	outcome, err := runner.Run(cmd.Context(), src, run.Options{Trigger: "reviewgate config apply", File: src.Lookup})
 	if err != nil {
-		return nil, unfinished(err)
+		return nil, stopped(err)
 	}
 	return outcome.Review.Report.GapLog, nil
 }

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -96,6 +98,31 @@ func (f *outputFlags) check() error {
 	}
 	if f.failOn != "" && !slices.Contains([]string{"critical", "major", "warning", "never"}, f.failOn) {
 		return unusable(fmt.Errorf("--fail-on %q: use critical, major, warning or never", f.failOn))
+	}
+	return f.checkFile()
+}
+
+// checkFile refuses a file that can't be written, before the review runs. It does not create the file.
+func (f *outputFlags) checkFile() error {
+	if f.output == "" {
+		return nil
+	}
+	info, err := os.Stat(f.output)
+	switch {
+	case err == nil && info.IsDir():
+		return unusable(fmt.Errorf("--output %s: it is a directory; name a file", f.output))
+	case err == nil && info.Mode().IsRegular():
+		var file *os.File
+		if file, err = os.OpenFile(f.output, os.O_WRONLY, 0); err == nil {
+			err = file.Close()
+		}
+	case errors.Is(err, fs.ErrNotExist):
+		if _, err = os.Stat(filepath.Dir(f.output)); err != nil {
+			return unusable(fmt.Errorf("--output %s: its directory does not exist; create it, or name another file", f.output))
+		}
+	}
+	if err != nil {
+		return unusable(fmt.Errorf("--output: %w", err))
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 		Dir: f.repo, Base: f.base, Head: f.head, Staged: f.staged, Untracked: f.untracked, ConfigDir: f.config, Layers: below,
 	})
 	if err != nil {
-		return unusable(err)
+		return unusable(partialOr(err))
 	}
 	runner, err := run.NewRunner(run.Config{Version: app.Version(), Now: time.Now, Engines: engines})
 	if err != nil {
@@ -140,7 +140,7 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 		return unfinished(aerr)
 	}
 	if err != nil {
-		return unfinished(err)
+		return stopped(err)
 	}
 	nothing := ""
 	if len(outcome.Review.Facts.Commits) == 0 {
@@ -165,6 +165,29 @@ func (f *reviewFlags) noteLeftOut(cmd *cobra.Command, src *localgit.Source, noth
 		fmt.Fprintln(cmd.ErrOrStderr(), localgit.LeftOutNote(n))
 	}
 	return err
+}
+
+// partialOr returns the remedy for a partial clone, or else the error itself.
+func partialOr(err error) error {
+	if localgit.IsPartial(err) {
+		return localgit.ErrPartial
+	}
+	return err
+}
+
+// stopped says in a user's words why a review did not finish.
+func stopped(err error) error {
+	if localgit.IsPartial(err) {
+		return unusable(localgit.ErrPartial)
+	}
+	stage, isStage := errors.AsType[*pipeline.StageError](err)
+	switch {
+	case !isStage:
+		return unfinished(err)
+	case stage.Stage == pipeline.StageNormalize:
+		return unfinished(fmt.Errorf("the change can't be read: %w", stage.Err))
+	}
+	return unfinished(fmt.Errorf("the review stopped at the stage %s: %w", stage.Stage, stage.Err))
 }
 
 const stagedUsage = "review what is staged, against HEAD or the --base that is named"

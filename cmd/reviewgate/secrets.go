@@ -91,7 +91,7 @@ func (f *allowFlags) run(cmd *cobra.Command, id string) error {
 	}
 	src, err := localgit.Open(cmd.Context(), localgit.Options{Dir: f.repo, Base: f.base, Head: f.head, Staged: f.staged, Untracked: true, Layers: below})
 	if err != nil {
-		return unusable(err)
+		return unusable(partialOr(err))
 	}
 	if src.Root() == "" {
 		return unusable(errors.New("a bare repository has no work tree to write the entry into: run this in a clone"))
@@ -205,7 +205,7 @@ func (f *allowFlags) find(cmd *cobra.Command, src *localgit.Source, id string) (
 		Trigger: "reviewgate secrets allow", File: src.Lookup, Secrets: func(of func(int) string) { value = of },
 	})
 	if err != nil {
-		return secretFound{}, nil, unfinished(err)
+		return secretFound{}, nil, stopped(err)
 	}
 	report := &outcome.Review.Report
 	all := append([]pipeline.Finding(nil), report.Findings...)

@@ -32,7 +32,7 @@ func setFlags(f *pipeline.File) {
 // recognises only by their content.
 var generatedEndings = []string{
 	".pb.go", ".pb.gw.go", ".pb.cc", ".pb.h", "_pb2.py", "_pb2.pyi", "_pb2_grpc.py", "_pb.js", "_pb.d.ts", "_pb.rb",
-	".g.dart", ".freezed.dart",
+	".gen.go", ".gen.ts", ".g.dart", ".freezed.dart",
 }
 
 func generatedName(file string) bool {

@@ -140,7 +140,7 @@ func TestTextDoesNotMakeAFileGeneratedByPath(t *testing.T) {
 		return raw.ChangedFile{Path: path, Status: pipeline.FileAdded, Additions: 3, Patch: patch}
 	}
 	facts := normalized(t, source(add("a.go"), add("a.pb.go"), add("lib/x_pb2.py"), add("package-lock.json"), add("plain.txt"), add("static/x.min.js"), add("web/.gitignore"), add("vendor/.gitignore"),
-		add("packages/env/index.ts"), add("env/lib/python3.13/site-packages/six.py")))
+		add("packages/env/index.ts"), add("db/models.gen.go"), add("web/api.gen.ts"), add("env/lib/python3.13/site-packages/six.py")))
 	type flags struct{ Generated, ByPath, Vendored bool }
 	got := map[string]flags{}
 	for _, f := range facts.Files {
@@ -150,6 +150,7 @@ func TestTextDoesNotMakeAFileGeneratedByPath(t *testing.T) {
 		"a.go": {Generated: true}, "a.pb.go": {Generated: true, ByPath: true}, "lib/x_pb2.py": {Generated: true, ByPath: true},
 		"package-lock.json": {Generated: true, ByPath: true}, "plain.txt": {}, "static/x.min.js": {Vendored: true},
 		"web/.gitignore": {}, "vendor/.gitignore": {Vendored: true},
+		"db/models.gen.go": {Generated: true, ByPath: true}, "web/api.gen.ts": {Generated: true, ByPath: true},
 		"packages/env/index.ts": {}, "env/lib/python3.13/site-packages/six.py": {Vendored: true},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -38,8 +38,12 @@ func (a *agent) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer
 	scope := task.Entry.Scope
 	for i := range all {
 		f := &all[i]
-		if f.rule.Agent == a.id && (f.path == "" || scope.Has(f.path)) {
+		inScope := f.path == "" || scope.Has(f.path)
+		if f.rule.Agent == a.id && (inScope || f.rule.Match == nil) {
 			found := f.finding()
+			if !inScope { // an expression is about the whole change, wherever it is shown
+				found.Path, found.Section, found.StartLine, found.EndLine = "", pipeline.SectionChange, 0, 0
+			}
 			found.Severity = f.rule.SeverityOf(a.scan.domainsOf(f))
 			out.Findings = append(out.Findings, found)
 		}
@@ -89,6 +93,9 @@ func (f *match) finding() pipeline.Finding {
 	if r.Match == nil {
 		if f.evalErr != nil {
 			out.Message = unevaluated(f.evalErr)
+		}
+		if quote := window("", strings.TrimSpace(bounded(f.text, maxLine)), ""); quote != "" {
+			out.Evidence = pipeline.List[string]{quote}
 		}
 		return out
 	}

@@ -247,7 +247,7 @@ func whole(when string) config.Rule {
 	}
 }
 
-// A finding of an expression is in no file, and belongs to every scope.
+// A finding of an expression belongs to every scope. Outside the scope of its file, it names no file.
 func TestWhen(t *testing.T) {
 	finding := pipeline.Finding{
 		RuleID: "whole", Title: "No description", Severity: pipeline.SeverityWarning, Category: "pr-hygiene",
@@ -280,6 +280,31 @@ func TestWhen(t *testing.T) {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A finding of an expression has the place that makes it hold. That of a removed line is the line
+// after it at the head.
+func TestWhenHasAPlace(t *testing.T) {
+	facts := &pipeline.PRFacts{Files: []pipeline.File{
+		file("a.go", " one", "+two"), file("b.go", " three", "-four", "+five", "-six"),
+	}}
+	for line, want := range map[string]pipeline.Finding{
+		"two": {Path: "a.go", StartLine: 2}, "four": {Path: "b.go", StartLine: 2}, "six": {Path: "b.go", StartLine: 2},
+	} {
+		when := fmt.Sprintf(`facts.files.exists(f, f.hunks.exists(h, h.lines.exists(l, l.text == %q)))`, line)
+		got := findings(t, []config.Rule{whole(when)}, facts, "agent")
+		if len(got) != 1 {
+			t.Fatalf("%s: findings %+v, want one", line, got)
+		}
+		f := got[0]
+		if f.Path != want.Path || f.StartLine != want.StartLine || f.EndLine != want.StartLine || f.Section != "" || !slices.Equal(f.Evidence, pipeline.List[string]{line}) {
+			t.Errorf("%s: found %+v, want the line", line, f)
+		}
+	}
+	got := findings(t, []config.Rule{whole(`facts.files.exists(f, f.path == "b.go")`)}, facts, "agent")
+	if len(got) != 1 || got[0].Path != "b.go" || got[0].StartLine != 0 || len(got[0].Evidence) > 0 {
+		t.Errorf("found %+v, want the file", got)
 	}
 }
 

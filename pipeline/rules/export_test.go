@@ -3,6 +3,7 @@ package rules
 import (
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/policies/expression"
 )
 
 // Forms returns the other forms of a line.
@@ -55,4 +56,10 @@ func Safe(t interface{ Fatal(args ...any) }, c config.Rule) func(statement, lang
 		t.Fatal(err)
 	}
 	return r.safe
+}
+
+// PlaceOf returns where a rule reports what its expression found.
+func PlaceOf(at expression.Place) (path string, line int) {
+	m := placed(nil, at)
+	return m.path, m.line
 }

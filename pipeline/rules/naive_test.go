@@ -105,7 +105,11 @@ func (n *naive) scan(facts *pipeline.PRFacts, classification *pipeline.Classific
 	s.results = slices.DeleteFunc(s.results, func(f result) bool { return not[f.Rule] })
 	for _, w := range n.whole {
 		if holds, err := w.when.Holds(in); holds || err != nil {
-			s.results = append(s.results, result{Rule: w.id, Section: "change"})
+			found := result{Rule: w.id}
+			if found.Path, found.Line = rules.PlaceOf(w.when.Place(in)); found.Path == "" {
+				found.Section = pipeline.SectionChange
+			}
+			s.results = append(s.results, found)
 		}
 	}
 	if len(s.results) == 0 {

@@ -23,13 +23,14 @@ type rule struct {
 	fix      bool
 	tests    bool
 	comments bool // whether it looks at comments
+	moved    bool // whether a removed line counts that the change adds elsewhere
 
 	includes, excludes []int // indexes of globs in scopes
 	calls, within      names // functions that make a value harmless, and functions that keep it harmless
 }
 
 func compileRule(c *config.Rule) (*rule, error) {
-	r := &rule{Rule: *c}
+	r := &rule{Rule: *c, moved: true}
 	k := partsKey{when: c.When}
 	if c.Match != nil {
 		if err := r.readMatch(c.Match); err != nil {
@@ -47,6 +48,7 @@ func compileRule(c *config.Rule) (*rule, error) {
 func (r *rule) readMatch(m *config.Match) error {
 	r.on, r.fix, r.tests = m.On, m.Fix != "", m.Tests == nil || *m.Tests
 	r.comments = m.Comments == nil || *m.Comments
+	r.moved = m.Moved == nil || *m.Moved || m.On != config.OnRemoved
 	r.calls, r.within = namesOf(m.SafeCalls), namesOf(m.SafeWithin)
 	switch r.on {
 	case "":

@@ -67,6 +67,7 @@ func (s *Scan) results(ctx context.Context) ([]match, error) {
 	if err := p.refuted(s.facts); err != nil {
 		return nil, err
 	}
+	p.unmoved(s.facts)
 	in := expression.Input{Facts: s.facts, Classification: s.classification, Budget: expression.NewBudget()}
 	p.conditional(in)
 	if err := p.whole(in); err != nil {
@@ -203,7 +204,7 @@ func (p *pass) hunks() error {
 			case l.Op == pipeline.LineAdded && added:
 				err = p.line(p.engine.added, p.kind.added, &p.added, i, l.New)
 			case l.Op == pipeline.LineRemoved && removed:
-				err = p.line(p.engine.removed, p.engine.removed.finder.All(), &p.removed, i, p.besideRemoved(hunk, at))
+				err = p.line(p.engine.removed, p.engine.removed.finder.All(), &p.removed, i, besideRemoved(p.file, hunk, at))
 			}
 			if err != nil {
 				return err
@@ -224,8 +225,8 @@ func (p *pass) hunks() error {
 // besideRemoved is the line on the head's side where a removed line was: the line
 // after it, or the line before it at the end of the hunk. A file without lines has
 // none.
-func (p *pass) besideRemoved(h *pipeline.Hunk, at int) int {
-	if p.file.Status == pipeline.FileRemoved || h.NewLines == 0 {
+func besideRemoved(f *pipeline.File, h *pipeline.Hunk, at int) int {
+	if f.Status == pipeline.FileRemoved || h.NewLines == 0 {
 		return 0
 	}
 	return min(at, h.NewStart+h.NewLines-1)
@@ -488,9 +489,42 @@ func (p *pass) whole(in expression.Input) error {
 		if err := p.ctx.Err(); err != nil {
 			return err
 		}
-		if holds, err := r.when.Holds(in); holds || err != nil {
+		holds, err := r.when.Holds(in)
+		switch {
+		case err != nil:
 			p.list(match{rule: r, section: pipeline.SectionChange, evalErr: err})
+		case holds:
+			p.list(placed(r, r.when.Place(in)))
 		}
 	}
 	return nil
+}
+
+// placed is a match of a rule's expression at the place that makes it hold: a line, the first line of a
+// hunk, or a file.
+func placed(r *rule, at expression.Place) match {
+	if at.File == nil {
+		return match{rule: r, section: pipeline.SectionChange}
+	}
+	m := match{rule: r, path: at.File.Path}
+	if at.Hunk == nil {
+		return m
+	}
+	beside := at.Hunk.NewStart
+	for i := range at.Hunk.Lines {
+		l := &at.Hunk.Lines[i]
+		switch {
+		case l == at.Line && l.Op != pipeline.LineRemoved:
+			m.line, m.text = l.New, l.Text
+			return m
+		case l == at.Line:
+			m.text = l.Text
+			m.line = besideRemoved(at.File, at.Hunk, beside)
+			return m
+		case l.New > 0:
+			beside = l.New + 1
+		}
+	}
+	m.line = besideRemoved(at.File, at.Hunk, at.Hunk.NewStart)
+	return m
 }

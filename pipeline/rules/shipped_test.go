@@ -113,6 +113,16 @@ var shippedClassifier = sync.OnceValues(func() (*classify.Classifier, error) { r
 // flagged returns the ids of the shipped rules that flag the change.
 func flagged(t *testing.T, engine *rules.Engine, cfg *config.Config, source normalize.Source) map[string]bool {
 	t.Helper()
+	ids := map[string]bool{}
+	for _, f := range found(t, engine, cfg, source) {
+		ids[f.RuleID] = true
+	}
+	return ids
+}
+
+// found returns what the shipped rules find in the change.
+func found(t *testing.T, engine *rules.Engine, cfg *config.Config, source normalize.Source) (all []pipeline.Finding) {
+	t.Helper()
 	facts, _, err := normalize.Normalize(context.Background(), source, normalize.Options{ObservedAt: time.Unix(0, 0)})
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +133,6 @@ func flagged(t *testing.T, engine *rules.Engine, cfg *config.Config, source norm
 	}
 	classified := classifier.Classify(&facts)
 	scan := engine.Scan(&facts, &classified)
-	ids := map[string]bool{}
 	for _, a := range cfg.Agents {
 		answer, err := scan.Agent(a.ID).Review(context.Background(), dispatch.Task{
 			Entry: pipeline.ManifestEntry{Agent: a.ID, Scope: pipeline.AgentScope{All: true}}, Facts: &facts,
@@ -131,11 +140,48 @@ func flagged(t *testing.T, engine *rules.Engine, cfg *config.Config, source norm
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range answer.Output.Findings {
-			ids[f.RuleID] = true
+		all = append(all, answer.Output.Findings...)
+	}
+	return all
+}
+
+// aboutTheChange are the shipped rules about a change as a whole. Their findings have no place.
+var aboutTheChange = []string{"hygiene-breaking-changelog-01", "hygiene-description-01", "hygiene-size-01"}
+
+// aboutFiles are the shipped rules about a whole file. Their findings name it, but no line.
+var aboutFiles = []string{
+	"dep-gradle-wrapper-01", "hygiene-generated-01", "hygiene-submodule-01", "infra-migration-down-01", "test-deleted-01", "test-missing-01",
+}
+
+// Every finding about a line or a file names it, and one about a text names the text.
+func TestShippedRulesFindPlaces(t *testing.T) {
+	cfg, engine := shipped(t)
+	all := fixtures(t)
+	for _, r := range cfg.Rules {
+		flag, _ := all[r.ID].sources(r.ID)
+		for _, s := range flag {
+			for _, f := range found(t, engine, cfg, s) {
+				if f.RuleID != r.ID {
+					continue
+				}
+				switch {
+				case slices.Contains(aboutTheChange, r.ID):
+					if f.Path != "" || f.Section != pipeline.SectionChange {
+						t.Errorf("%s has a finding at %q, section %q; want one about the change as a whole", r.ID, f.Path, f.Section)
+					}
+				case r.Match != nil && slices.Contains([]string{config.OnTitle, config.OnBody, config.OnCommitMessage}, r.Match.On):
+					if f.Section == "" || f.Section == pipeline.SectionChange {
+						t.Errorf("%s has a finding that does not name its text", r.ID)
+					}
+				case f.Path == "":
+					t.Errorf("%s has a finding without a file in %+v", r.ID, s)
+				case r.Match != nil && slices.Contains([]string{config.OnPath, config.OnFile}, r.Match.On), slices.Contains(aboutFiles, r.ID):
+				case f.StartLine == 0:
+					t.Errorf("%s has a finding without a line in %+v", r.ID, s)
+				}
+			}
 		}
 	}
-	return ids
 }
 
 func TestShippedRules(t *testing.T) {

@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -14,6 +15,7 @@ import (
 type written struct {
 	Title     string        `json:"title"`
 	Body      string        `json:"body"`
+	Commit    string        `json:"commit"` // the message of the only commit, or empty for the title
 	Author    string        `json:"author"` // a bot if the name ends in [bot]
 	Labels    []string      `json:"labels"`
 	RootFiles []string      `json:"root_files"`
@@ -59,7 +61,7 @@ func (w written) Files(context.Context) (raw.Files, error) {
 }
 
 func (w written) Commits(context.Context) (raw.Commits, error) {
-	return raw.Commits{Commits: []pipeline.Commit{{SHA: "abcdef0", Message: w.Title}}}, nil
+	return raw.Commits{Commits: []pipeline.Commit{{SHA: "abcdef0", Message: cmp.Or(w.Commit, w.Title)}}}, nil
 }
 
 func (w written) Config(context.Context) (normalize.ConfigRead, error) {

@@ -55,6 +55,9 @@ type activation struct {
 
 	perLoop int
 	left    int
+
+	seeks bool // notes what makes the expression hold
+	found any  // a pointer to it, or nil
 }
 
 // The interpreter asks for these names. Expressions can't name them.

@@ -90,21 +90,25 @@ func (e *Expression) ReadsType() bool { return e.readsType }
 // Holds evaluates the expression. An error means that it is not known whether the expression holds,
 // because it cost too much or read something that does not exist.
 func (e *Expression) Holds(in Input) (bool, error) {
-	budget := in.Budget
-	if budget == nil {
-		budget = NewBudget()
+	if in.Budget == nil {
+		in.Budget = NewBudget()
 	}
-	may := min(maxCost, budget.left)
+	may := min(maxCost, in.Budget.left)
 	left := may
 	if e.shortcut != nil {
 		var held answer
-		if held, left = budget.ask(e.shortcut, in, may); held != unknown {
-			budget.left -= may - max(left, 0)
+		if held, left = in.Budget.ask(e.shortcut, in, may); held != unknown {
+			in.Budget.left -= may - max(left, 0)
 			return held == yes, nil
 		}
 	}
-	types := e.language.types
-	a := &activation{facts: types.value(in.Facts), classification: types.value(in.Classification), left: left}
+	return e.evaluate(in, may, &activation{left: left})
+}
+
+// evaluate evaluates the expression with CEL, as a part of an evaluation that may cost may.
+func (e *Expression) evaluate(in Input, may int, a *activation) (bool, error) {
+	a.facts, a.classification = e.language.types.value(in.Facts), e.language.types.value(in.Classification)
+	budget := in.Budget
 	held, err := e.eval(a)
 	budget.left -= may - max(a.left, 0)
 	if err != nil && budget.left == 0 {

@@ -54,6 +54,8 @@ type program struct {
 	planned  cel.Program
 	parts    int
 	perLoop  int // what one round of a loop costs
+
+	witnesses witnesses
 }
 
 // compile parses, type-checks and plans an expression, and also returns the results of the checks.
@@ -77,11 +79,13 @@ func (l *language) compile(text string, parsed func(*ast.AST)) (*program, *check
 	if problem := c.run(); problem != nil {
 		return nil, nil, problem
 	}
-	planned, err := l.env.Program(tree, plan(c.patterns)...)
+	seen := witnesses{}
+	seen.visit(c.ast.Expr())
+	planned, err := l.env.Program(tree, append(plan(c.patterns), seen.plan())...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("plan the expression: %w", err)
 	}
-	return &program{language: l, text: text, planned: planned, parts: c.nodes, perLoop: c.perLoop}, c, nil
+	return &program{language: l, text: text, planned: planned, parts: c.nodes, perLoop: c.perLoop, witnesses: seen}, c, nil
 }
 
 // String returns the expression as it was written. The spaces and numbers of a condition without a

@@ -56,20 +56,11 @@ func (p *loop) each(l *look, more func(answer) bool) bool {
 
 // quantifier is a loop by exists or all.
 func (s *shortcuts) quantifier(c ast.ComprehensionExpr) *shortcut {
-	if c.Result().Kind() != ast.IdentKind || c.AccuInit().Kind() != ast.LiteralKind || c.LoopStep().Kind() != ast.CallKind {
+	condition, decisive := quantified(c)
+	if decisive == unknown {
 		return nil
 	}
-	step := c.LoopStep().AsCall()
-	var decisive answer
-	switch {
-	case c.AccuInit().AsLiteral() == types.False && step.FunctionName() == operators.LogicalOr:
-		decisive = yes
-	case c.AccuInit().AsLiteral() == types.True && step.FunctionName() == operators.LogicalAnd:
-		decisive = no
-	default:
-		return nil
-	}
-	p := s.loop(c, step.Args()[1])
+	p := s.loop(c, condition)
 	if p == nil {
 		return nil
 	}
@@ -86,6 +77,22 @@ func (s *shortcuts) quantifier(c ast.ComprehensionExpr) *shortcut {
 		}
 		return all
 	}}
+}
+
+// quantified returns the condition of a loop by exists or all, and the answer for one element that
+// decides the loop. For other loops, that is unknown.
+func quantified(c ast.ComprehensionExpr) (condition ast.Expr, decisive answer) {
+	if c.Result().Kind() != ast.IdentKind || c.AccuInit().Kind() != ast.LiteralKind || c.LoopStep().Kind() != ast.CallKind {
+		return nil, unknown
+	}
+	step := c.LoopStep().AsCall()
+	switch {
+	case c.AccuInit().AsLiteral() == types.False && step.FunctionName() == operators.LogicalOr:
+		return step.Args()[1], yes
+	case c.AccuInit().AsLiteral() == types.True && step.FunctionName() == operators.LogicalAnd:
+		return step.Args()[1], no
+	}
+	return nil, unknown
 }
 
 // number is a part of an expression that is a whole number.

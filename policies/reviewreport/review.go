@@ -1,6 +1,7 @@
 package reviewreport
 
 import (
+	"cmp"
 	"fmt"
 	"unicode/utf8"
 
@@ -39,7 +40,7 @@ func FromReview(report *pipeline.Report, summary, timestamp string) Record {
 	r := Record{
 		Status:        StatusFailure,
 		Agent:         AgentReviewgate,
-		TaskID:        "review-" + report.HeadSHA,
+		TaskID:        "review-" + cmp.Or(report.HeadSHA, "of-uncommitted-changes"),
 		OperationType: OperationReview,
 		Summary:       shortened(summary),
 		ValidationChecklist: map[string]any{

@@ -61,6 +61,15 @@ func TestWriteReadsBack(t *testing.T) {
 }
 
 // The section of reviewgate's own comment has the outcome of its review.
+// The task of a review is its head. Uncommitted changes have none.
+func TestFromReviewNamesItsTask(t *testing.T) {
+	for head, want := range map[string]string{"abc1234": "review-abc1234", "": "review-of-uncommitted-changes"} {
+		if got := FromReview(&pipeline.Report{HeadSHA: head}, "One line.", "").TaskID; got != want {
+			t.Errorf("head %q: task %q, want %q", head, got, want)
+		}
+	}
+}
+
 func TestFromReview(t *testing.T) {
 	review := func(decision pipeline.Decision, findings ...pipeline.Severity) *pipeline.Report {
 		r := &pipeline.Report{HeadSHA: "a1b2c3", Decision: decision}
