@@ -38,7 +38,7 @@ func (a *agent) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer
 	scope := task.Entry.Scope
 	for i := range all {
 		f := &all[i]
-		if f.rule.Agent == a.id && (f.path == "" || scope.Has(f.path)) {
+		if f.rule.Agent == a.id && (f.path == "" || scope.Has(f.path)) && (f.from == "" || !scope.Has(f.from)) {
 			found := f.finding()
 			found.Severity = f.rule.SeverityOf(a.scan.domainsOf(f))
 			out.Findings = append(out.Findings, found)
