@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -199,7 +200,7 @@ func fragment(text, path string) detect.Fragment { //nolint:staticcheck // Depre
 func (r *rule) fragmentary() bool { return r.id == ruleJWTBase64 || r.id == ruleTeams }
 
 // dropNoise removes matches of gitleaks that are of no interest: placeholders in documentation and
-// examples, and generic matches within others.
+// examples, the ids of versions, and generic matches within others.
 func dropNoise(text string, all []match) []match {
 	all = dropGeneric(all, func(m, o match) bool { return o.from < m.to && m.from < o.to })
 	return slices.DeleteFunc(all, func(m match) bool {
@@ -207,8 +208,19 @@ func dropNoise(text string, all []match) []match {
 		if m.rule.id == rulePrivateKey {
 			return !hasMaterial(value)
 		}
-		return isPlaceholder(value) && !hidesRandom(value) || isDocumentedJWT(value)
+		return isPlaceholder(value) && !hidesRandom(value) || isDocumentedJWT(value) || m.rule.id == ruleGeneric && isVersion(text, m.from, m.to)
 	})
+}
+
+// versionBefore matches text whose last word before an assignment is version.
+var versionBefore = regexp.MustCompile(`(?i)version["']?\s*(?::=|[:=])?\s*["'` + "`" + `]?$`)
+
+var wholeUUID = regexp.MustCompile(`^(?i:` + uuid + `)$`)
+
+// isVersion reports whether a value is a UUID that the text before it calls a version.
+func isVersion(text string, from, to int) bool {
+	const near = 20
+	return wholeUUID.MatchString(text[from:to]) && versionBefore.MatchString(text[max(0, from-near):from])
 }
 
 // placeholderWords are common in placeholders in documentation.
