@@ -30,6 +30,7 @@ func (w *work) agree() {
 			}
 		}
 	}
+	joinSecrets(w.in, w.findings, same)
 	some := false
 	for _, f := range w.residuals {
 		if f.Model != "" {
@@ -61,6 +62,32 @@ func (w *work) agree() {
 	}
 	if some && w.in.Config.Settings.Models.Blocking == models.BlockingGrounded {
 		ground(w.in, w.findings)
+	}
+}
+
+// joinSecrets joins the findings of other agents about a secret that the agent for secrets found in
+// the same line. They are about the value in the code, so their evidence has its placeholder. The
+// surer finding leads: the rule of one provider, but not the generic one, which guesses.
+func joinSecrets(in *input, findings []*item, same sets) {
+	type place struct {
+		path string
+		line int
+	}
+	at := map[place]*item{}
+	for _, f := range findings {
+		if p := (place{f.Path, f.StartLine}); in.secrets[f.Agent] && f.Path != "" && f.StartLine > 0 && at[p] == nil {
+			at[p] = f
+		}
+	}
+	if len(at) == 0 {
+		return
+	}
+	for _, f := range findings {
+		secret := at[place{f.Path, f.StartLine}]
+		if secret != nil && f.Model == "" && !in.secrets[f.Agent] && f.Category == secret.Category &&
+			slices.ContainsFunc(f.Evidence, func(text string) bool { return strings.Contains(text, pipeline.RedactionMark) }) {
+			same.join(secret.index, f.index)
+		}
 	}
 }
 

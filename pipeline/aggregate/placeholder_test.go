@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -53,5 +54,40 @@ func TestAnotherFixIsOffered(t *testing.T) {
 	}
 	if !offered {
 		t.Error("the fix without a placeholder is not offered")
+	}
+}
+
+// A rule and the agent for secrets that see one secret in a line make one finding. The rule of a
+// provider leads before another rule, and that before the generic one. Whatever else is wrong with
+// the line stays a finding of its own.
+func TestOneSecretIsOneFinding(t *testing.T) {
+	key := func(change func(*pipeline.Finding)) []pipeline.Finding {
+		f := finding("a.go", 2, "A key stands in the code", pipeline.SeverityMajor)
+		f.RuleID, f.Category, f.Evidence = "key", "secrets", pipeline.List[string]{`sign(x, "[redacted:generic-api-key]")`}
+		change(&f)
+		return []pipeline.Finding{f}
+	}
+	for name, test := range map[string]struct {
+		confidence float64 // of the agent for secrets
+		rule       []pipeline.Finding
+		want       string
+	}{
+		"generic":         {0.7, key(func(*pipeline.Finding) {}), "key"},
+		"provider":        {0.95, key(func(*pipeline.Finding) {}), "secret-jwt"},
+		"another line":    {0.95, key(func(f *pipeline.Finding) { f.StartLine = 3 }), "secret-jwt key"},
+		"another value":   {0.95, key(func(f *pipeline.Finding) { f.Evidence = pipeline.List[string]{`sign(x, "k")`} }), "secret-jwt key"},
+		"another mistake": {0.95, key(func(f *pipeline.Finding) { f.Category = "transport" }), "secret-jwt key"},
+		"another file":    {0.95, key(func(f *pipeline.Finding) { f.Path = "b.go" }), "secret-jwt key"},
+	} {
+		secret := finding("a.go", 2, "JWT in this line", pipeline.SeverityCritical)
+		secret.RuleID, secret.Category, secret.Confidence, secret.Action = "secret-jwt", "secrets", test.confidence, pipeline.ActionRemove
+		report := Aggregate(world(map[string][]pipeline.Finding{"secrets": {secret}, "x": test.rule}))
+		var got []string
+		for _, f := range report.Findings {
+			got = append(got, f.RuleID)
+		}
+		if got := strings.Join(got, " "); got != test.want || report.Findings[0].Severity != pipeline.SeverityCritical {
+			t.Errorf("%s: findings of %q, of severity %s first; want %q, critical first", name, got, report.Findings[0].Severity, test.want)
+		}
 	}
 }

@@ -31,7 +31,7 @@ func MovedIntoUse(before, after string) bool {
 	switch {
 	case slices.Contains(prose, newLanguage) && newLanguage != "Text":
 		return false
-	case family(oldLanguage) != family(newLanguage):
+	case Family(oldLanguage) != Family(newLanguage):
 		return true
 	case !slices.Contains(byName, newLanguage):
 		return false
@@ -40,7 +40,9 @@ func MovedIntoUse(before, after string) bool {
 	return path.Base(before) != path.Base(after) || strings.HasPrefix(after, github) && path.Dir(before) != path.Dir(after)
 }
 
-func family(language string) string {
+// Family names the group of languages that a language belongs to: the same rules look at a whole
+// group. Most languages are alone.
+func Family(language string) string {
 	for _, f := range families {
 		if slices.Contains(f, language) {
 			return f[0]

@@ -39,7 +39,7 @@ func (a *agent) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer
 	for i := range all {
 		f := &all[i]
 		inScope := f.path == "" || scope.Has(f.path)
-		if f.rule.Agent == a.id && (inScope || f.rule.Match == nil) {
+		if f.rule.Agent == a.id && (inScope || f.rule.Match == nil) && (f.from == "" || !scope.Has(f.from)) {
 			found := f.finding()
 			if !inScope { // an expression is about the whole change, wherever it is shown
 				found.Path, found.Section, found.StartLine, found.EndLine = "", pipeline.SectionChange, 0, 0

@@ -21,7 +21,7 @@ func (p *pass) refuted(facts *pipeline.PRFacts) error {
 			return held
 		}
 		for i := range facts.Files {
-			if f := &facts.Files[i]; (path == "" && !f.Documentation || f.Path == path) && p.shows(f, re) {
+			if f := &facts.Files[i]; (path == "" && !f.Documentation || f.Path == path) && p.shows(f, re, pipeline.LineRemoved) {
 				said[at] = true
 				return true
 			}
@@ -35,15 +35,16 @@ func (p *pass) refuted(facts *pipeline.PRFacts) error {
 	return p.ctx.Err()
 }
 
-// shows reports whether a line of the file at the head matches, as far as the diff shows it.
-func (p *pass) shows(f *pipeline.File, re *lazy.Regexp) bool {
+// shows reports whether a line of the file matches, as far as the diff shows it. Lines that were
+// added or removed, as given, are left out.
+func (p *pass) shows(f *pipeline.File, re *lazy.Regexp, without pipeline.LineOp) bool {
 	for h := range f.Hunks {
 		for i := range f.Hunks[h].Lines {
 			l := &f.Hunks[h].Lines[i]
 			if p.number++; p.number%1024 == 0 && p.ctx.Err() != nil {
 				return false // the caller checks the context
 			}
-			if l.Op != pipeline.LineRemoved && re.Get().MatchString(bounded(l.Text, maxLine)) {
+			if l.Op != without && re.Get().MatchString(bounded(l.Text, maxLine)) {
 				return true
 			}
 		}

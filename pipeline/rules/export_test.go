@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"context"
+
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/policies/expression"
@@ -47,6 +49,20 @@ func Statements(language string, d Dialect, h *pipeline.Hunk) (out []Statement) 
 		out = append(out, Statement{readingsIn(s.text, d), before, s.start, s.first, s.last, s.maybeComment})
 	}
 	return out
+}
+
+// Stood returns a function that reports whether what the rule matches in an added line, or in a
+// statement from there on, stood in the change's base.
+func Stood(t interface{ Fatal(args ...any) }, c config.Rule, facts *pipeline.PRFacts) func(file, hunk, line int, statement string) bool {
+	e, err := Compile([]config.Rule{c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &pass{ctx: context.Background(), engine: e, scratch: e.scratch(), past: past{files: facts.Files}}
+	return func(file, hunk, line int, statement string) bool {
+		_, ok := p.stood(e.rules[0], spot{file, hunk, line}, statement)
+		return ok
+	}
 }
 
 // Safe returns a function that reports whether the rule's safe calls excuse a statement.

@@ -5,50 +5,426 @@ import (
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
 
-// unmoved removes the matches on removed lines of rules that leave out what moved, if the change adds
-// the line elsewhere.
-func (p *pass) unmoved(facts *pipeline.PRFacts) {
-	var added map[string]bool // made for the first such rule that matched
-	p.matches = slices.DeleteFunc(p.matches, func(f match) bool {
-		if f.rule.moved {
-			return false
-		}
-		if added == nil {
-			added = addedLines(facts)
-		}
-		return added[bareLine(f.text)]
-	})
+// A line that the change adds is not new if the change also removes it elsewhere, and the same rule
+// matches it there. Each removed line stands for one added line, the nearest: one of the same
+// changed block, of the same hunk, of the same file, or of another file of the same kind.
+
+// spot is a line of the change, by its indexes.
+type spot struct{ file, hunk, line int }
+
+// origins tells where the added lines of a change stood before.
+type origins struct {
+	of map[spot]spot
+	// blocks has the first removed line of a block of changed lines that differs only in white
+	// space, by the block's added lines. The lines themselves may be split and joined.
+	blocks map[spot]spot
 }
 
-// addedLines are the lines that the change adds to files other than documentation, as bareLine shows
-// them: as a whole, and up to the first colon that a value follows.
-func addedLines(facts *pipeline.PRFacts) map[string]bool {
-	lines := map[string]bool{}
-	for i := range facts.Files {
-		if facts.Files[i].Documentation {
+// occurrence is a changed line, and what decides which other lines can be the same.
+type occurrence struct {
+	spot
+	block int    // the number of the block of changed lines in the hunk
+	kind  string // of the file; files of different kinds have no lines in common
+}
+
+// reach is how far a line of a language can move without a change of its meaning.
+type reach int
+
+const (
+	inBlock reach = iota
+	inHunk
+	inFile
+	inChange
+)
+
+// reaches are the languages in which the place of a line decides what it does, beyond what any
+// language has. In languages that are not listed a line can move to another file.
+var reaches = map[string]reach{
+	"JSON": inBlock, "JSON with Comments": inBlock, "TOML": inBlock, "XML": inBlock, "Maven POM": inBlock, "INI": inBlock,
+	"Dockerfile": inFile, "Makefile": inFile, "HCL": inFile,
+}
+
+// reachOf returns how far the lines of a file can move. If ok is false, each added line is new:
+// nobody knows the language, or the indentation decides what a line belongs to. A renamed or copied
+// file is one of these, since its removed lines stood under another path, or still do.
+func reachOf(f *pipeline.File) (r reach, ok bool) {
+	switch {
+	case f.Language == "", f.Language == "YAML", f.Language == "Pip Requirements", normalize.Ambiguous(f),
+		f.PreviousPath != "" && f.PreviousPath != f.Path, f.Status == pipeline.FileCopied:
+		return 0, false
+	}
+	if r, listed := reaches[f.Language]; listed {
+		return r, true
+	}
+	return inChange, true
+}
+
+// kindOfFile returns what files have in common between which lines can move.
+func kindOfFile(f *pipeline.File) string {
+	kind := []byte(normalize.Family(f.Language))
+	for _, flag := range []bool{f.Test, f.Documentation, f.Vendored, f.Generated, f.GeneratedByPath} {
+		mark := byte('-')
+		if flag {
+			mark = '+'
+		}
+		kind = append(kind, mark)
+	}
+	return string(kind)
+}
+
+// originsOf pairs the added lines of a change with its removed lines.
+func originsOf(files []pipeline.File) *origins {
+	o := &origins{of: map[spot]spot{}, blocks: map[spot]spot{}}
+	type sides struct{ added, removed []occurrence }
+	lines := map[string]*sides{}
+	for f := range files {
+		file := &files[f]
+		if _, ok := reachOf(file); !ok {
 			continue
 		}
-		for h := range facts.Files[i].Hunks {
-			for j := range facts.Files[i].Hunks[h].Lines {
-				l := &facts.Files[i].Hunks[h].Lines[j]
-				if l.Op != pipeline.LineAdded {
+		kind := kindOfFile(file)
+		for h := range file.Hunks {
+			hunk := &file.Hunks[h]
+			block, start := 0, 0
+			for i := range hunk.Lines {
+				l := &hunk.Lines[i]
+				if l.Op == pipeline.LineContext {
+					o.block(file.Language, hunk, spot{f, h, start}, i)
+					block, start = block+1, i+1
 					continue
 				}
-				text := bounded(l.Text, maxLine)
-				lines[bareLine(text)] = true
-				if key, _, isPair := strings.Cut(text, ": "); isPair {
-					lines[bareLine(key+":")] = true
+				key := squeeze(bounded(l.Text, maxLine))
+				s := lines[key]
+				if s == nil {
+					s = &sides{}
+					lines[key] = s
+				}
+				at := occurrence{spot{f, h, i}, block, kind}
+				if l.Op == pipeline.LineAdded {
+					s.added = append(s.added, at)
+				} else {
+					s.removed = append(s.removed, at)
 				}
 			}
+			o.block(file.Language, hunk, spot{f, h, start}, len(hunk.Lines))
 		}
 	}
-	return lines
+	for _, s := range lines {
+		o.pair(files, s.added, s.removed)
+	}
+	return o
 }
 
-// bareLine is a line without its indentation, quotation marks, and an opening brace at its end.
-func bareLine(text string) string {
-	text = strings.TrimSuffix(strings.TrimSpace(bounded(text, maxLine)), "{")
-	return strings.TrimSpace(strings.NewReplacer(`"`, "", "'", "").Replace(text))
+// pair pairs equal lines, the nearest first.
+func (o *origins) pair(files []pipeline.File, added, removed []occurrence) {
+	if len(added) == 0 || len(removed) == 0 {
+		return
+	}
+	type group struct {
+		file, hunk, block int
+		kind              string
+	}
+	for _, far := range []reach{inBlock, inHunk, inFile, inChange} {
+		groupOf := func(c *occurrence) group {
+			switch far {
+			case inBlock:
+				return group{file: c.file, hunk: c.hunk, block: c.block}
+			case inHunk:
+				return group{file: c.file, hunk: c.hunk}
+			case inFile:
+				return group{file: c.file}
+			}
+			return group{kind: c.kind}
+		}
+		within := func(c *occurrence) bool { r, ok := reachOf(&files[c.file]); return ok && r >= far }
+		left := map[group][]spot{}
+		for i := range removed {
+			if c := &removed[i]; within(c) {
+				g := groupOf(c)
+				left[g] = append(left[g], c.spot)
+			}
+		}
+		used := map[spot]bool{}
+		added = slices.DeleteFunc(added, func(c occurrence) bool {
+			g := groupOf(&c)
+			if !within(&c) || len(left[g]) == 0 {
+				return false
+			}
+			o.of[c.spot] = left[g][0]
+			used[left[g][0]] = true
+			left[g] = left[g][1:]
+			return true
+		})
+		removed = slices.DeleteFunc(removed, func(c occurrence) bool { return used[c.spot] })
+	}
+}
+
+// block finds out whether the block of changed lines from a line to the one before end differs only
+// in white space. A block with what may be comments does not count: they end with their line.
+func (o *origins) block(language string, h *pipeline.Hunk, from spot, end int) {
+	var was, is strings.Builder
+	removed, added := -1, 0
+	for i := from.line; i < end; i++ {
+		if l := &h.Lines[i]; l.Op == pipeline.LineAdded {
+			added++
+		} else if removed < 0 {
+			removed = i
+		}
+	}
+	if removed < 0 || added == 0 || !comments.Known(language) {
+		return
+	}
+	for i := from.line; i < end; i++ {
+		l := &h.Lines[i]
+		text := bounded(l.Text, maxLine)
+		if comments.Bare(language, text) != text {
+			return
+		}
+		b := &was
+		if l.Op == pipeline.LineAdded {
+			b = &is
+		}
+		b.WriteString(text)
+		b.WriteByte('\n')
+	}
+	if squeeze(was.String()) != squeeze(is.String()) {
+		return
+	}
+	for i := from.line; i < end; i++ {
+		if h.Lines[i].Op == pipeline.LineAdded {
+			o.blocks[spot{from.file, from.hunk, i}] = spot{from.file, from.hunk, removed}
+		}
+	}
+}
+
+// squeeze removes the white space of code that has no meaning in most languages: at the start and
+// the end, and outside of strings beside anything but letters and digits. It also removes the
+// commas that formatters write before a closing bracket.
+func squeeze(text string) string {
+	text = strings.TrimSpace(text)
+	if !strings.ContainsAny(text, " \t\r\n,") {
+		return text
+	}
+	out := make([]byte, 0, len(text))
+	var quote byte
+	blank := false
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if quote != 0 {
+			out = append(out, c)
+			switch {
+			case c == '\\' && i+1 < len(text):
+				i++
+				out = append(out, text[i])
+			case c == quote:
+				quote = 0
+			}
+			continue
+		}
+		if isBlank(c) || c == '\r' || c == '\n' {
+			blank = true
+			continue
+		}
+		last := byte(0)
+		if len(out) > 0 {
+			last = out[len(out)-1]
+		}
+		if blank && (wordLike(last) && wordLike(c) || last == c) {
+			out = append(out, ' ')
+		}
+		blank = false
+		if last == ',' && in(")]}", c) {
+			out = out[:len(out)-1]
+		}
+		if in("\"'`", c) {
+			quote = c
+		}
+		out = append(out, c)
+	}
+	return string(out)
+}
+
+// wordLike reports whether a character may be part of a name or a number.
+func wordLike(c byte) bool { return isWord(c) || c == '$' || c >= 0x80 }
+
+// past is a change as it was before, for the rules that ask.
+type past struct {
+	files   []pipeline.File
+	ignored func(path string) bool // the config ignores the path; may be nil
+	origins *origins               // nil until a rule asks
+	view    *view
+	before  sideAt // the side that was read last
+	after   sideAt
+	texts   oldTexts // of the hunk that was read last
+}
+
+// oldTexts are the lines and statements of a hunk before the change.
+type oldTexts struct {
+	hunk          *pipeline.Hunk
+	language      string
+	all, squeezed []string
+}
+
+// sideAt is a side of a hunk.
+type sideAt struct {
+	file, hunk int
+	side       *side
+}
+
+// commentEnd returns how much of a line is certainly a comment at its start.
+func (s *sideAt) commentEnd(files []pipeline.File, at spot, op pipeline.LineOp) int {
+	if s.side == nil || s.file != at.file || s.hunk != at.hunk || s.side.next > at.line {
+		f := &files[at.file]
+		fresh := newSide(f.Language, &f.Hunks[at.hunk], op)
+		*s = sideAt{at.file, at.hunk, &fresh}
+	}
+	return s.side.comment(at.line)
+}
+
+// stood reports whether what a rule matches in an added line stood in the change's base, and the
+// path of the file. The text is the form of a statement, or empty if the rule matches the line
+// alone. What the rule found in the base must count there as much as here.
+func (p *pass) stood(r *rule, at spot, text string) (path string, ok bool) {
+	if p.past.origins == nil {
+		p.past.origins = originsOf(p.past.files)
+	}
+	from, moved := p.past.origins.of[at]
+	if moved {
+		if path, ok := p.stoodAt(r, at, from, text, false); ok {
+			return path, true
+		}
+	}
+	if from, moved = p.past.origins.blocks[at]; moved {
+		return p.stoodAt(r, at, from, text, true)
+	}
+	return "", false
+}
+
+func (p *pass) stoodAt(r *rule, at, from spot, text string, block bool) (path string, ok bool) {
+	f := &p.past.files[from.file]
+	elsewhere := at.file != from.file
+	if elsewhere && (len(r.SeverityIn) > 0 || p.past.ignored != nil && p.past.ignored(f.Path)) {
+		return "", false
+	}
+	if p.past.view == nil {
+		p.past.view = newView(p.engine.scopes)
+	}
+	v := p.past.view
+	if v.file != f {
+		v.setFile(f)
+	}
+	if !v.applies(r) || p.refutedBefore(r, f) {
+		return "", false
+	}
+	h := &f.Hunks[from.hunk]
+	if askedBefore(r, h, from.line) {
+		return "", false
+	}
+	language := v.language(r)
+	if text == "" && !block {
+		return f.Path, p.lineStood(r, at, from, language)
+	}
+	return f.Path, p.statementStood(r, at, from, text, language)
+}
+
+// lineStood reports whether the rule matches the removed line, as code if the added line is code.
+func (p *pass) lineStood(r *rule, at, from spot, language string) bool {
+	text := bounded(p.past.files[from.file].Hunks[from.hunk].Lines[from.line].Text, maxLine)
+	comment := min(p.past.before.commentEnd(p.past.files, from, pipeline.LineRemoved), len(text))
+	now := p.past.files[at.file].Hunks[at.hunk].Lines[at.line].Text
+	if comment == len(text) && p.past.after.commentEnd(p.past.files, at, pipeline.LineAdded) < len(now) {
+		return false
+	}
+	code := text
+	if !r.comments && language != "" {
+		code = text[comment:]
+	}
+	d := dialectOf(p.past.files[from.file].Language, false)
+	return r.matches(code, language) || code != "" && r.serious() && slices.ContainsFunc(forms(text, d), func(form string) bool { return r.matches(form, language) })
+}
+
+// statementStood reports whether the rule matches code of the removed line's hunk that differs only
+// in white space from the statement, or from the added line if the statement is empty.
+func (p *pass) statementStood(r *rule, at, from spot, statement, language string) bool {
+	t := &p.past.texts
+	if f := &p.past.files[from.file]; t.hunk != &f.Hunks[from.hunk] || t.language != language {
+		*t = textsBefore(&f.Hunks[from.hunk], language, dialectOf(f.Language, false))
+	}
+	same := func(text string) bool { return text == squeeze(statement) }
+	if statement == "" {
+		line := squeeze(bounded(p.past.files[at.file].Hunks[at.hunk].Lines[at.line].Text, maxLine))
+		line = strings.TrimSuffix(line, ",") // formatters add and remove the last one
+		same = func(text string) bool { return strings.Contains(text, line) }
+	}
+	for i := range t.all {
+		if same(t.squeezed[i]) && r.matches(t.all[i], language) {
+			return true
+		}
+	}
+	return false
+}
+
+// textsBefore returns the lines of the old side of a hunk, and its statements in all their forms.
+func textsBefore(h *pipeline.Hunk, language string, d dialect) oldTexts {
+	old := before(h)
+	t := oldTexts{hunk: h, language: language}
+	var shapes scratch
+	shapes.setShapes(&old)
+	for i := range old.Lines {
+		t.all = append(t.all, bounded(old.Lines[i].Text, maxLine))
+	}
+	for _, s := range statements(language, &old, shapes.shapes) {
+		if !s.maybeComment {
+			t.all = append(t.all, readingsIn(s.text, d)...)
+		}
+	}
+	for _, text := range t.all {
+		t.squeezed = append(t.squeezed, squeeze(text))
+	}
+	return t
+}
+
+// before returns the old side of a hunk, with the removed lines as added ones.
+func before(h *pipeline.Hunk) pipeline.Hunk {
+	old := pipeline.Hunk{OldStart: h.OldStart, NewStart: h.OldStart, NewLines: h.OldLines}
+	for _, l := range h.Lines {
+		switch l.Op {
+		case pipeline.LineAdded:
+			continue
+		case pipeline.LineRemoved:
+			l.Op = pipeline.LineAdded
+		}
+		l.New = l.Old
+		old.Lines = append(old.Lines, l)
+	}
+	return old
+}
+
+// askedBefore reports whether a comment in the base may ask to ignore what the rule matches in a
+// removed line. Nobody has accepted that for another place.
+func askedBefore(r *rule, h *pipeline.Hunk, line int) bool {
+	if asksToIgnore(h.Lines[line].Text, r.ID) {
+		return true
+	}
+	for i := line - 1; i >= 0; i-- {
+		if l := &h.Lines[i]; l.Op != pipeline.LineAdded {
+			return asksToIgnore(l.Text, r.ID)
+		}
+	}
+	return false
+}
+
+// refutedBefore reports whether a line of the file, or of the change, spoke against the rule's
+// matches in the base.
+func (p *pass) refutedBefore(r *rule, f *pipeline.File) bool {
+	if r.notInFile != nil && p.shows(f, r.notInFile, pipeline.LineAdded) {
+		return true
+	}
+	return r.notInChange != nil && slices.ContainsFunc(p.past.files, func(f pipeline.File) bool {
+		return !f.Documentation && p.shows(&f, r.notInChange, pipeline.LineAdded)
+	})
 }

@@ -27,8 +27,8 @@ type result struct {
 }
 
 // naive is the engine in its simplest form: it runs every rule's regular expression on every line.
-// The engine is compared with it. Both share the package comments, the forms of lines and the
-// harmless calls, so errors in these are in both.
+// The engine is compared with it. Both share the package comments, the forms of lines, the
+// harmless calls and what counts as moved, so errors in these are in both.
 type naive struct {
 	rules []naiveRule
 	whole []naiveWhole
@@ -86,8 +86,12 @@ func newNaive(t fataler, cfg []config.Rule) *naive {
 // scan returns the findings of all agents' rules.
 func (n *naive) scan(facts *pipeline.PRFacts, classification *pipeline.Classification) []result {
 	s := &naiveScan{naive: n, facts: facts}
+	s.stood = map[string]func(file, hunk, line int, statement string) bool{}
+	for _, r := range n.rules {
+		s.stood[r.ID] = rules.Stood(fatalPanics{}, r.Rule, facts)
+	}
 	for i := range facts.Files {
-		s.file(&facts.Files[i])
+		s.file(i, &facts.Files[i])
 	}
 	s.results = slices.DeleteFunc(s.results, func(f result) bool {
 		i := slices.IndexFunc(n.rules, func(r naiveRule) bool { return r.ID == f.Rule })
@@ -147,7 +151,13 @@ type naiveScan struct {
 	*naive
 	facts   *pipeline.PRFacts
 	results []result
+	stood   map[string]func(file, hunk, line int, statement string) bool // by rule; see rules.Stood
 }
+
+// fatalPanics is for what can't fail.
+type fatalPanics struct{}
+
+func (fatalPanics) Fatal(args ...any) { panic(fmt.Sprint(args...)) }
 
 // These are the documented limits of the text that a rule reads.
 const (
@@ -313,7 +323,7 @@ func (r *naiveRule) language(f *pipeline.File) string {
 // rules look at its lines.
 func skipped(f *pipeline.File) bool { return f.GeneratedByPath || f.Vendored }
 
-func (n *naiveScan) file(f *pipeline.File) {
+func (n *naiveScan) file(file int, f *pipeline.File) {
 	var wanted []*naiveRule
 	for i := range n.rules {
 		if r := &n.rules[i]; r.wants(f) {
@@ -340,7 +350,7 @@ func (n *naiveScan) file(f *pipeline.File) {
 		language = "" // a script is code, whatever its name is
 	}
 	dialect := rules.DialectOf(f.Language, anyLanguage(f))
-	for _, h := range f.Hunks {
+	for hunk, h := range f.Hunks {
 		type match struct {
 			rule  *naiveRule
 			line  int
@@ -373,6 +383,7 @@ func (n *naiveScan) file(f *pipeline.File) {
 					others[r] = append(others[r], l.Text)
 				case r.Match.Net:
 					net = append(net, match{r, line, l.Text, asked})
+				case added && n.stood[r.ID](file, hunk, j, ""):
 				default:
 					add(r, line, asked)
 				}
@@ -387,6 +398,9 @@ func (n *naiveScan) file(f *pipeline.File) {
 							continue
 						}
 						seen[place(r, j)] = true
+						if n.stood[r.ID](file, hunk, j, "") {
+							continue
+						}
 						add(r, l.New, asks(l.Text, r.ID) || asks(above, r.ID))
 					}
 				}
@@ -440,6 +454,9 @@ func (n *naiveScan) file(f *pipeline.File) {
 						continue
 					}
 					seen[place(r, s.First)] = true
+					if n.stood[r.ID](file, hunk, s.First, text) {
+						continue
+					}
 					add(r, h.Lines[s.First].New, asks(h.Lines[s.First].Text, r.ID))
 				}
 			}

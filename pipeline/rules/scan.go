@@ -17,7 +17,8 @@ type Scan struct {
 	engine         *Engine
 	facts          *pipeline.PRFacts
 	classification *pipeline.Classification
-	running        chan struct{} // full while an agent runs the scan
+	running        chan struct{}          // full while an agent runs the scan
+	ignored        func(path string) bool // may be nil
 	done           bool
 	matches        []match // in the order of the change
 }
@@ -31,8 +32,15 @@ type match struct {
 	text        string // the whole line, even if the rule saw only maxLine bytes of it
 	ignoreAsked bool   // a comment asks to ignore it
 	otherForm   bool   // text is another form of the line
+	from        string // the other file of the change in which it stood before; see past
 	more        int    // how many further matches of the rule are not listed
 	evalErr     error  // why the expression could not be evaluated
+}
+
+// Ignoring tells the scan which paths the config ignores. What moves out of such a file is new.
+func (s *Scan) Ignoring(ignored func(path string) bool) *Scan {
+	s.ignored = ignored
+	return s
 }
 
 // Agent is the share of one agent in the scan. Agents may run side by side: the
@@ -60,7 +68,7 @@ func (s *Scan) results(ctx context.Context) ([]match, error) {
 		m.text.Set("")
 		s.engine.scratches.Put(m)
 	}()
-	p := &pass{ctx: ctx, engine: s.engine, scratch: m, listed: map[*rule]int{}, more: map[*rule]int{}}
+	p := &pass{ctx: ctx, engine: s.engine, scratch: m, past: past{files: s.facts.Files, ignored: s.ignored}, listed: map[*rule]int{}, more: map[*rule]int{}}
 	if err := p.change(s.facts); err != nil {
 		return nil, err
 	}
@@ -85,6 +93,9 @@ type pass struct {
 	matches []match
 
 	file           *pipeline.File
+	at             spot // of the file and the hunk
+	past           past
+	moved          int // the matches that stood in other files
 	kind           *kind
 	code           bool // the file's lines may have more than one form
 	dialect        dialect
@@ -149,7 +160,7 @@ func (p *pass) change(facts *pipeline.PRFacts) error {
 		if err := p.ctx.Err(); err != nil {
 			return err
 		}
-		p.file, p.count = &facts.Files[i], nil
+		p.file, p.count, p.at.file = &facts.Files[i], nil, i
 		p.view.setFile(p.file)
 		p.kind = p.engine.kindOf(p.view)
 		p.code = (p.view.anyLanguage || !prose[p.file.Language]) && len(p.engine.serious.rules) > 0
@@ -188,6 +199,7 @@ func (p *pass) hunks() error {
 	added, removed := len(p.engine.added.rules) > 0, len(p.engine.removed.rules) > 0
 	for h := range p.file.Hunks {
 		hunk := &p.file.Hunks[h]
+		p.at.hunk = h
 		p.added = newSide(p.file.Language, hunk, pipeline.LineAdded)
 		p.removed = newSide(p.file.Language, hunk, pipeline.LineRemoved)
 		if p.code {
@@ -254,7 +266,7 @@ func (p *pass) line(l *lineRules, filter *literals.Filter, side *side, i, number
 		if r.Match.Net {
 			p.pending = append(p.pending, f)
 		} else {
-			p.add(f)
+			p.addNew(f, side.op, i, "")
 		}
 		p.setMatched(r, i)
 	}
@@ -278,7 +290,7 @@ func (p *pass) otherForms(side *side, i int) {
 				continue
 			}
 			p.setMatched(r, i)
-			p.add(match{rule: r, path: p.file.Path, line: l.New, text: form, otherForm: true, ignoreAsked: asksToIgnore(l.Text, r.ID) || asksToIgnore(p.above, r.ID)})
+			p.addNew(match{rule: r, path: p.file.Path, line: l.New, text: form, otherForm: true, ignoreAsked: asksToIgnore(l.Text, r.ID) || asksToIgnore(p.above, r.ID)}, side.op, i, "")
 		}
 	}
 }
@@ -312,10 +324,11 @@ func (p *pass) statementsIn(language string, h *pipeline.Hunk) {
 				}
 				p.setMatched(r, s.first)
 				l := &h.Lines[s.first]
+				statement := text
 				if s.row {
 					text = l.Text // a row shows what the lines mean, not how they are written
 				}
-				p.add(match{rule: r, path: p.file.Path, line: l.New, text: text, otherForm: true, ignoreAsked: asksToIgnore(l.Text, r.ID)})
+				p.addNew(match{rule: r, path: p.file.Path, line: l.New, text: text, otherForm: true, ignoreAsked: asksToIgnore(l.Text, r.ID)}, pipeline.LineAdded, s.first, statement)
 			}
 		}
 	}
@@ -384,6 +397,25 @@ func (p *pass) suggest(r *rule) {
 // rule must hold.
 func (p *pass) mayMatch(r *rule) bool { return p.folded || r.guard.Holds(&p.text) }
 
+// addNew keeps a match in line i of the hunk, or in a statement from there on, unless it stood in
+// the file before. A match that stood in another file is kept aside of all limits, because only the
+// agent knows whether that file is its own.
+func (p *pass) addNew(f match, op pipeline.LineOp, i int, statement string) {
+	if op == pipeline.LineAdded && p.moved < maxMatches {
+		at := p.at
+		at.line = i
+		if from, ok := p.stood(f.rule, at, statement); ok {
+			if from != f.path {
+				f.from = from
+				p.moved++
+				p.matches = append(p.matches, f)
+			}
+			return
+		}
+	}
+	p.add(f)
+}
+
 // add keeps a match unless the rule has reached its limit for the file. A match
 // that a comment asks to ignore does not count towards the limit, so it can't hide
 // the next.
@@ -409,7 +441,7 @@ const (
 
 func (p *pass) list(f match) {
 	n := p.listed[f.rule]
-	if n >= maxMatchesPerRule || n > 0 && len(p.matches) >= maxMatches {
+	if n >= maxMatchesPerRule || n > 0 && len(p.matches)-p.moved >= maxMatches {
 		p.more[f.rule]++
 		return
 	}
@@ -420,9 +452,10 @@ func (p *pass) list(f match) {
 // countUnlisted makes the last match of each rule count those beyond the bounds.
 func (p *pass) countUnlisted() {
 	for i := len(p.matches) - 1; i >= 0 && len(p.more) > 0; i-- {
-		f := &p.matches[i]
-		f.more = p.more[f.rule]
-		delete(p.more, f.rule)
+		if f := &p.matches[i]; f.from == "" {
+			f.more = p.more[f.rule]
+			delete(p.more, f.rule)
+		}
 	}
 }
 

@@ -26,12 +26,18 @@ func (s *side) code(r *rule, language string, i int, text string) string {
 	if r.comments || language == "" || !s.reader.Knows() {
 		return text
 	}
+	return text[min(s.comment(i), len(text)):]
+}
+
+// comment returns how many bytes at the start of line i are certainly a comment. Calls must follow
+// the order of the lines.
+func (s *side) comment(i int) int {
 	for ; s.next <= i; s.next++ {
 		if l := &s.hunk.Lines[s.next]; l.Op == s.op || l.Op == pipeline.LineContext {
 			s.length = s.reader.Next(l.Text)
 		}
 	}
-	return text[min(s.length, len(text)):]
+	return s.length
 }
 
 // isSkippedComment reports whether all of line i is a comment that the rule does

@@ -18,7 +18,7 @@ type agents = map[string]dispatch.Agent
 // builtIn returns the config's agents of the built-in kinds, for one change. Agents of the kind
 // rules share one scan, so that all rules take one pass.
 func (e *Engine) builtIn(facts *pipeline.PRFacts, classification *pipeline.Classification) agents {
-	scan := e.rules.Scan(facts, classification)
+	scan := e.rules.Scan(facts, classification).Ignoring(e.ignored.Any)
 	all := agents{}
 	for _, a := range e.config.Agents {
 		switch a.Kind {

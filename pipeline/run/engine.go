@@ -17,6 +17,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/gapdetect"
 	"github.com/reviewgate/reviewgate/pipeline/lru"
 	"github.com/reviewgate/reviewgate/pipeline/rules"
+	"github.com/reviewgate/reviewgate/policies/glob"
 )
 
 // Engine is everything that is compiled once for a version of config. It does not change after
@@ -29,6 +30,7 @@ type Engine struct {
 	rules       *rules.Engine
 	floors      []*floor
 	byID        map[string]*config.Rule
+	ignored     *glob.Set         // what the settings ignore for any agent
 	notes       map[string]string // by agent of kind rules: which rules of the layers do not run, and why
 	readsLabels bool
 	readsType   bool
@@ -49,6 +51,13 @@ func Compile(cfg *config.Config) (*Engine, error) {
 	}
 	if e.rules, err = rules.Compile(cfg.Rules); err != nil {
 		return nil, fmt.Errorf("compile the rules: %w", err)
+	}
+	var ignored []string
+	for i := range cfg.Settings.Ignore {
+		ignored = append(ignored, cfg.Settings.Ignore[i].Paths...)
+	}
+	if e.ignored, err = glob.Compile(ignored); err != nil {
+		return nil, fmt.Errorf("compile the paths that the settings ignore: %w", err)
 	}
 	for i := range cfg.Floors {
 		f, err := compileFloor(&cfg.Floors[i])

@@ -57,3 +57,22 @@ func TestApartFrom(t *testing.T) {
 		}
 	}
 }
+
+// The id of a version of an API is no secret, but a key in the form of a UUID is, and so is any
+// other value that is called a version.
+func TestIDsOfVersions(t *testing.T) {
+	d := detector(t)
+	for text, want := range map[string]int{
+		"// API version: d0494f1c-8d81-4c76-ae1d-0c65bb8ef6de":                0,
+		`const apiVersion = "5d077b6f-61b2-4b3a-8333-7a64ee547448";`:          0,
+		`"api_version": "5D077B6F-61B2-4B3A-8333-7A64EE547448",`:              0,
+		`const apiKey = "d0494f1c-8d81-4c76-ae1d-0c65bb8ef6de"`:               1,
+		`/* version */ const apiKey = "d0494f1c-8d81-4c76-ae1d-0c65bb8ef6de"`: 1,
+		"// API version: zJ4kQ9vT2mXw7RbN5cYd1LfHs8PgAe3U":                    1,
+	} {
+		f := facts("a.ts", "+"+text)
+		if got := len(d.Redact(&f)); got != want {
+			t.Errorf("%s: %d secrets, want %d", text, got, want)
+		}
+	}
+}

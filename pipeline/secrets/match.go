@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -202,7 +203,7 @@ func fragment(text, path string) detect.Fragment { //nolint:staticcheck // Depre
 func (r *rule) fragmentary() bool { return r.id == ruleJWTBase64 || r.id == ruleTeams }
 
 // dropNoise removes matches of gitleaks that are of no interest: placeholders in documentation and
-// examples, and generic matches within others.
+// examples, the ids of versions, and generic matches within others.
 func dropNoise(text string, all []match) []match {
 	all = dropGeneric(all, func(m, o match) bool { return o.from < m.to && m.from < o.to })
 	return slices.DeleteFunc(all, func(m match) bool {
@@ -210,8 +211,20 @@ func dropNoise(text string, all []match) []match {
 		if m.rule.id == rulePrivateKey {
 			return !hasMaterial(value)
 		}
-		return isPlaceholder(value) && !hidesRandom(value) || isDocumentedJWT(value) || isInDocumented(text, m.from, m.to)
+		return isPlaceholder(value) && !hidesRandom(value) || isDocumentedJWT(value) || isInDocumented(text, m.from, m.to) ||
+			m.rule.id == ruleGeneric && isVersion(text, m.from, m.to)
 	})
+}
+
+// versionBefore matches text whose last word before an assignment is version.
+var versionBefore = regexp.MustCompile(`(?i)version["']?\s*(?::=|[:=])?\s*["'` + "`" + `]?$`)
+
+var wholeUUID = regexp.MustCompile(`^(?i:` + uuid + `)$`)
+
+// isVersion reports whether a value is a UUID that the text before it calls a version.
+func isVersion(text string, from, to int) bool {
+	const near = 20
+	return wholeUUID.MatchString(text[from:to]) && versionBefore.MatchString(text[max(0, from-near):from])
 }
 
 // placeholderWords are common in placeholders in documentation.
