@@ -146,8 +146,8 @@ func TestOneFileInTwoFormats(t *testing.T) {
 
 // At most two formats of a file belong to a layer, however many there are.
 func TestOfLayerInFormats(t *testing.T) {
-	got := OfLayer([]string{"review-rules.yml", "review-settings.yaml", "README.yaml", "review-rules.yaml", "review-rules.json", "review-rules.jsonc", "review-agents.toml"})
-	want := []string{"review-rules.json", "review-rules.jsonc", "review-settings.yaml", "review-agents.toml"}
+	got := OfLayer([]string{"review-rules.yml", "review-settings.yaml", "README.yaml", "review-rules.yaml", "review-rules.json", "review-rules.jsonc", "review-agents.toml", "review-composition.json", "review-composition.yaml"})
+	want := []string{"review-rules.json", "review-rules.jsonc", "review-composition.json", "review-composition.yaml", "review-settings.yaml", "review-agents.toml"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}

@@ -111,12 +111,14 @@ func OfLayer(names []string) []string {
 		}
 	}
 	slices.SortFunc(files, compareNames)
-	files = slices.DeleteFunc(files, func(name string) bool {
-		i := slices.Index(files, name)
-		return i > 1 && FileOf(files[i-2]) == FileOf(name)
-	})
+	var few []string
+	for _, name := range files {
+		if n := len(few); n < 2 || FileOf(few[n-2]) != FileOf(name) {
+			few = append(few, name)
+		}
+	}
 	slices.Sort(prompts)
-	return slices.Concat(files, prompts[:min(len(prompts), MaxPrompts+1)], wrong)
+	return slices.Concat(few, prompts[:min(len(prompts), MaxPrompts+1)], wrong)
 }
 
 // MaxBytes returns how many bytes of a config file are read: one byte more than a file with this

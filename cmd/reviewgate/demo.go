@@ -49,6 +49,9 @@ func (f *demoFlags) run(cmd *cobra.Command, _ []string) error {
 	if f.once && f.open {
 		return unusable(errors.New("--once shows no page, and --open opens it: leave one of them out"))
 	}
+	if err := notEmpty(cmd, "config", "database"); err != nil {
+		return err
+	}
 	o := demo.Options{
 		Out: cmd.OutOrStdout(), Colours: colored(cmd.OutOrStdout(), os.Getenv), Once: f.once, Database: strings.TrimPrefix(f.database, "sqlite://"),
 	}

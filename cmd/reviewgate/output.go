@@ -137,18 +137,22 @@ func (f *outputFlags) chosen() *reviewFormat {
 func (f *outputFlags) report(cmd *cobra.Command, o *run.Outcome, links render.Links, nothing string) error {
 	facts := &o.Review.Facts
 	format := f.chosen()
-	if format.data { // the others show the problems themselves
-		for _, p := range facts.Config.Problems {
-			fmt.Fprintln(cmd.ErrOrStderr(), render.LogText(config.FormatProblem(p)))
-		}
-	}
 	mode := o.Config.Mode(facts.Repository.FullName())
 	view := render.View{Review: o.Review, Record: o.Record, Mode: mode, Rules: render.RuleNotes(&o.Review.Report, o.Config), Links: links}
 	fails := nothing == "" && f.fails(&o.Review.Report, mode)
-	if nothing != "" && format.data {
-		fmt.Fprintln(cmd.ErrOrStderr(), render.NothingToReview(nothing))
-	}
 	speaks := !f.quiet || fails
+	notes := io.Discard
+	if speaks {
+		notes = cmd.ErrOrStderr()
+	}
+	if format.data { // the others show the problems themselves
+		for _, p := range facts.Config.Problems {
+			fmt.Fprintln(notes, render.LogText(config.FormatProblem(p)))
+		}
+		if nothing != "" {
+			fmt.Fprintln(notes, render.NothingToReview(nothing))
+		}
+	}
 	if speaks || f.output != "" {
 		if err := f.write(cmd.OutOrStdout(), view, nothing); err != nil {
 			return unfinished(fmt.Errorf("write the review: %w", err))
@@ -160,12 +164,12 @@ func (f *outputFlags) report(cmd *cobra.Command, o *run.Outcome, links render.Li
 		}
 		if format.files {
 			for _, line := range render.Unplaced(view) {
-				fmt.Fprintln(cmd.ErrOrStderr(), render.LogText(line))
+				fmt.Fprintln(notes, render.LogText(line))
 			}
 		}
 	}
 	if mode == config.ModeOff {
-		fmt.Fprintln(cmd.ErrOrStderr(), "the config's mode is off: the App would post nothing on GitHub")
+		fmt.Fprintln(notes, "the config's mode is off: the App would post nothing on GitHub")
 	}
 	if fails {
 		return &exitError{code: exitBlocked}

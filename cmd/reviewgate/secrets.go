@@ -76,6 +76,9 @@ secrets final, the entry is refused. To check that first, name their directories
 }
 
 func (f *allowFlags) run(cmd *cobra.Command, id string) error {
+	if err := notEmpty(cmd, "repo", "base", "head", "expires", "server", "organisation"); err != nil {
+		return err
+	}
 	if strings.TrimSpace(f.reason) == "" {
 		return unusable(errors.New("--reason is missing: say why the value is allowed"))
 	}

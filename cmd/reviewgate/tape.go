@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -18,7 +19,6 @@ type tapeFlags struct{ record, replay string }
 func (f *tapeFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.record, "record", "", "`file` to add the models' answers to; a question with an answer in it is not asked again")
 	c.Flags().StringVar(&f.replay, "replay", "", "`file` of recorded answers to use instead of asking the models")
-	c.MarkFlagsMutuallyExclusive("record", "replay")
 }
 
 // modelsOf opens the models of the layers' config, with keys from the environment.
@@ -34,6 +34,9 @@ func modelsOf(layers []config.Layer) (*model.Server, error) {
 // and with --replay the answers come from a recording. done ends a recording.
 func (f *tapeFlags) models(layers []config.Layer) (models *model.Server, done func() error, err error) {
 	none := func() error { return nil }
+	if f.record != "" && f.replay != "" {
+		return nil, none, errors.New("--record asks models, and --replay asks none: leave one of them out")
+	}
 	cfg, problems := config.Load(layers...)
 	if len(problems) > 0 {
 		return &model.Server{}, none, nil // the run lists the problems

@@ -26,6 +26,9 @@ type Step struct {
 	Present bool
 }
 
+// MaxAdditions bounds the entries and fields of one patch, since each is checked against the whole file.
+const MaxAdditions = 100
+
 // Apply returns the files of a directory after a patch, and what became of each of its additions. The
 // operations append entries to lists, or add fields to objects. A missing file, list or object is
 // made. If the file has the entry or field with the same value, nothing changes. With another value,
@@ -46,6 +49,9 @@ func Apply(dir string, files []config.File, p pipeline.ConfigPatch) ([]config.Fi
 		additions, err := additionsOf(op, file != config.FileSettings)
 		if err != nil {
 			return nil, nil, fmt.Errorf("the patch of %s: %w", p.File, err)
+		}
+		if len(steps)+len(additions) > MaxAdditions {
+			return nil, nil, fmt.Errorf("the patch of %s adds more than %d entries: apply it in parts", p.File, MaxAdditions)
 		}
 		for _, a := range additions {
 			if at < 0 {
@@ -216,9 +222,12 @@ func (a *addition) into(f config.File) ([]byte, error) {
 
 // among reports whether a list has the entry. The error says that it has another one of its id.
 func (a *addition) among(list *jsontree.Node) (bool, error) {
-	var entry struct{ ID string }
+	var entry struct{ ID any }
 	if err := json.Unmarshal(a.value, &entry); err != nil {
 		return false, fmt.Errorf("read the patch's entry: %w", err)
+	}
+	if _, isText := entry.ID.(string); !isText && entry.ID != nil {
+		return false, fmt.Errorf("the patch's entry has the id %v, which is not text: write it in quotation marks", entry.ID)
 	}
 	for _, e := range list.Elems {
 		if a.same(e) {

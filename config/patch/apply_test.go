@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -156,6 +157,8 @@ func TestUnusablePatches(t *testing.T) {
 		{pipeline.ConfigPatch{File: config.FileDomains, Operations: op("add", "", "x")}, "would replace the file"},
 		{pipeline.ConfigPatch{File: config.FileDomains, Operations: op("add", "/-", "x")}, "an entry is not an object"},
 		{pipeline.ConfigPatch{File: config.FileSettings, Operations: op("add", "", map[string]any{})}, "would replace the file"},
+		{pipeline.ConfigPatch{File: config.FileDomains, Operations: op("add", "/-", map[string]any{"id": 7})}, "the id 7, which is not text"},
+		{pipeline.ConfigPatch{File: config.FileDomains, Operations: op("add", "", slices.Repeat([]any{map[string]any{"id": "b"}}, MaxAdditions+1))}, "more than 100 entries: apply it in parts"},
 		{mapping("a", "/-"), "d/review-domains.json:1:2: /0: this entry has the id of the patch's, but is not the same; change it by hand"},
 	} {
 		_, _, err := Apply("d", own, tc.patch)
