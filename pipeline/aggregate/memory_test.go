@@ -301,7 +301,7 @@ func drawMildConditions(t *rapid.T) []policies.GateCondition {
 // Whatever is in memory, and whatever agents and models find: nothing that blocks stops blocking.
 func TestMemoryNeverLoosens(t *testing.T) {
 	hidden, doubted, kept := 0, 0, 0
-	sample.Check(t, func(t *rapid.T) {
+	property := func(t *rapid.T) {
 		tr := drawTrial(t, 10)
 		tr.outputs = tr.outputs.likely(t)
 		conditions, services := drawMildConditions(t), rapid.Bool().Draw(t, "services")
@@ -347,13 +347,15 @@ func TestMemoryNeverLoosens(t *testing.T) {
 		if e := Evaluate(tr.input(), &without); alone.Decision.Blocks() && e.Decision != alone.Decision {
 			t.Errorf("the evaluation would have been %s and is %s", alone.Decision, e.Decision)
 		}
-	})
-	if !sample.Full() {
-		return
 	}
-	if hidden == 0 || doubted == 0 || kept == 0 {
-		t.Errorf("%d hidden, %d doubted, %d kept: the trials miss an effect", hidden, doubted, kept)
+	const rounds = 10 // one in five rounds misses an effect
+	for range rounds {
+		sample.Check(t, property)
+		if !sample.Full() || hidden > 0 && doubted > 0 && kept > 0 {
+			return
+		}
 	}
+	t.Errorf("%d hidden, %d doubted, %d kept: the trials miss an effect", hidden, doubted, kept)
 }
 
 // likely makes some of the models' findings such that records are often about them.
