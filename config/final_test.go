@@ -66,6 +66,7 @@ func TestFinalEntriesCannotBeLoosened(t *testing.T) {
 		{FileRules, `"id": "f-rule", "match": {"not_pattern": "."}`, []string{`/0/match/not_pattern: match.not_pattern can't be set to this` + ofRule}},
 		{FileRules, `"id": "f-rule", "match": {"not_in_file": ".", "not_in_change": "."}`, []string{
 			`/0/match/not_in_file: match.not_in_file can't be set to this` + ofRule, `/0/match/not_in_change: match.not_in_change can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "match": {"not_before": [{"pattern": ".", "day": "2099-01-01"}]}`, []string{`/0/match/not_before: match.not_before can't be set to this` + ofRule}},
 		{FileRules, `"id": "f-rule", "match": {"source": "x", "safe_calls": ["f"], "safe_within": ["g"]}`, []string{
 			`/0/match/source: match.source can't be set to this` + ofRule, `/0/match/safe_calls: match.safe_calls can't be set to this` + ofRule, `/0/match/safe_within: match.safe_within can't be set to this` + ofRule}},
 		{FileRules, `"id": "f-rule", "match": {"paths": []}`, []string{`/0/match/paths: match.paths can't be set to this` + ofRule}},

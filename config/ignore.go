@@ -65,16 +65,22 @@ func (c *Config) ignoreWarnings() (list []pipeline.ConfigProblem) {
 	return list
 }
 
+// checkDay checks that there is such a day. The schema checks its form.
+func (c *valueChecks) checkDay(day *jsontree.Node) {
+	if !given(day) || len(day.Text) != len(time.DateOnly) {
+		return
+	}
+	if _, err := time.Parse(time.DateOnly, day.Text); err != nil {
+		c.of(day, "there is no day "+shown(day.Text), "write a date such as 2027-01-31")
+	}
+}
+
 // checkSecrets checks the entries of secrets.allow. A layer that made the agent for
 // secrets final decides what a secret is: later layers can't allow any.
 func (c *valueChecks) checkSecrets(allow *jsontree.Node, below *list) {
 	for _, e := range elems(allow) {
 		c.checkGlobs(e.Get("paths"))
-		if day := e.Get("expires"); given(day) {
-			if _, err := time.Parse(time.DateOnly, day.Text); err != nil && len(day.Text) == len(time.DateOnly) {
-				c.of(day, "there is no day "+shown(day.Text), "write a date such as 2027-01-31")
-			}
-		}
+		c.checkDay(e.Get("expires"))
 	}
 	if len(elems(allow)) == 0 {
 		return

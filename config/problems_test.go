@@ -303,6 +303,10 @@ func TestProblems(t *testing.T) {
 			`review-rules.json:1:230: /0/match/not_in_change: not_in_change is for rules on lines, and the rule looks at "title"; remove it, or set "on" to added or removed`,
 			"review-rules.json:1:230: /0/match/not_in_change: the pattern does not compile: missing closing ): `(`; write it in RE2 syntax: https://github.com/google/re2/wiki/Syntax",
 		}},
+		{"days of a rule", FileRules, `[` + rule("a", `, "match": {"literal": "x", "not_before": [{"pattern": "(", "day": "2027-02-30"}]}`) + `]`, []string{
+			"review-rules.json:1:205: /0/match/not_before/0/pattern: the pattern does not compile: missing closing ): `(`; write it in RE2 syntax: https://github.com/google/re2/wiki/Syntax",
+			`review-rules.json:1:217: /0/match/not_before/0/day: there is no day "2027-02-30"; write a date such as 2027-01-31`,
+		}},
 		{"agent of a rule", FileRules, `[` + strings.Replace(rule("a", ""), `"build-reviewer"`, `"build-reviwer"`, 1) + `]`, []string{
 			`review-rules.json:1:56: /0/agent: there is no agent "build-reviwer"; did you mean "build-reviewer"?`,
 		}},

@@ -132,6 +132,12 @@ func (r *Rule) SeverityOf(domains []string) pipeline.Severity {
 	return highest
 }
 
+// NotBefore says from which day on lines count. The day is compared with the facts' ObservedAt.
+type NotBefore struct {
+	Pattern string `json:"pattern"` // RE2
+	Day     string `json:"day"`     // in UTC, as in "2027-04-30"
+}
+
 // Match makes a rule machine-checkable. Exactly one of Pattern and Literal is set. On says what is
 // matched in the files that the other fields select.
 type Match struct {
@@ -142,6 +148,8 @@ type Match struct {
 	// shows matches this RE2. NotInChange does so if a line of any file of the change does.
 	NotInFile   string `json:"not_in_file,omitempty"`
 	NotInChange string `json:"not_in_change,omitempty"`
+	// NotBefore leaves out the matches on a line that one of these patterns matches, until its day.
+	NotBefore []NotBefore `json:"not_before,omitempty"`
 	// Source matches untrusted data, in RE2. A match does not count if its statement names
 	// untrusted data only in calls of the functions in SafeCalls, and these calls are used alone or
 	// in calls of the functions in SafeWithin or of the function that the match begins with. Only

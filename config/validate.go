@@ -80,8 +80,13 @@ func (c *valueChecks) checkMatch(e *entry) {
 	inFile, _ := c.checkPattern(n.Get("not_in_file"))
 	inChange, _ := c.checkPattern(n.Get("not_in_change"))
 	e.size = size + more + source + inFile + inChange
-	for _, field := range []string{"not_in_file", "not_in_change"} {
-		if on := n.Get("on"); given(n.Get(field)) && given(on) && on.Text != OnAdded && on.Text != OnRemoved {
+	for _, b := range elems(n.Get("not_before")) {
+		before, _ := c.checkPattern(b.Get("pattern"))
+		e.size += before
+		c.checkDay(b.Get("day"))
+	}
+	for _, field := range []string{"not_in_file", "not_in_change", "not_before"} {
+		if on := n.Get("on"); (given(n.Get(field)) || len(elems(n.Get(field))) > 0) && given(on) && on.Text != OnAdded && on.Text != OnRemoved {
 			c.of(n.Get(field), fmt.Sprintf("%s is for rules on lines, and the rule looks at %s", field, shown(on.Text)), `remove it, or set "on" to added or removed`)
 		}
 	}

@@ -29,7 +29,9 @@ type PRFacts struct {
 	Redactions List[Redaction]      `json:"redactions"`
 	Incomplete List[Incompleteness] `json:"incomplete"`
 	Config     ConfigInForce        `json:"config"`
-	ObservedAt time.Time            `json:"observed_at"`
+	// ObservedAt is what dates are compared with: when the change was read, or, in a local review of a
+	// commit, when that was committed.
+	ObservedAt time.Time `json:"observed_at"`
 }
 
 // FactsSchemaVersion is the version written to PRFacts.SchemaVersion.

@@ -8,12 +8,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/pipeline/sample"
 )
 
@@ -639,5 +641,33 @@ func TestRemovedFromTheIndexOnly(t *testing.T) {
 	}
 	if len(files.Files) != 1 || files.Files[0].Path != "b.js" || files.Files[0].Status != "removed" {
 		t.Errorf("files %+v, want b.js removed", files.Files)
+	}
+}
+
+// Dates are compared with the date of a commit that is reviewed, but never with one in the future. A
+// work tree is reviewed today.
+func TestDateOfACommit(t *testing.T) {
+	now := time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC)
+	for date, want := range map[string]time.Time{
+		"2024-05-01T12:00:00Z": time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC),
+		"2090-05-01T12:00:00Z": now,
+	} {
+		r := newRepo(t)
+		base := r.commit("start")
+		r.write("a.txt", "a\n")
+		t.Setenv("GIT_COMMITTER_DATE", date)
+		head := r.commit("add")
+		for _, opts := range []Options{{Base: base, Head: head}, {Base: base}} {
+			f, _, err := normalize.Normalize(t.Context(), r.open(opts), normalize.Options{ObservedAt: now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if opts.Head == "" {
+				want = now
+			}
+			if !f.ObservedAt.Equal(want) {
+				t.Errorf("a commit of %s, with the head %q: %s, want %s", date, opts.Head, f.ObservedAt, want)
+			}
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/raw"
@@ -101,9 +102,12 @@ func (s *Source) describe(ctx context.Context, p *raw.PullRequest) error {
 	if s.headSHA == "" {
 		return nil
 	}
-	list, err := s.git.log(ctx, 1, s.headSHA)
+	list, at, err := s.git.log(ctx, 1, s.headSHA)
 	if err != nil || len(list) == 0 {
 		return err
+	}
+	if s.workTree == nil && !s.staged {
+		p.CommittedAt = at
 	}
 	p.Author = pipeline.Author{Login: list[0].Author, Type: "User"}
 	if p.Commits > 0 {
@@ -118,7 +122,7 @@ func (s *Source) Commits(ctx context.Context) (raw.Commits, error) {
 	if s.headSHA == "" {
 		return raw.Commits{}, nil
 	}
-	list, err := s.git.log(ctx, maxCommits+1, s.headSHA, "^"+s.baseSHA)
+	list, _, err := s.git.log(ctx, maxCommits+1, s.headSHA, "^"+s.baseSHA)
 	if err != nil {
 		return raw.Commits{}, err
 	}
@@ -144,22 +148,25 @@ func (g *git) countCommits(ctx context.Context, revs ...string) (int, error) {
 	return n, nil
 }
 
-// log lists commits, newest first. It does not verify signatures: the repository's config
-// chooses the program for that.
-func (g *git) log(ctx context.Context, limit int, revs ...string) ([]pipeline.Commit, error) {
+// log lists commits, newest first, and says when the newest was committed. It does not verify
+// signatures: the repository's config chooses the program for that.
+func (g *git) log(ctx context.Context, limit int, revs ...string) (list []pipeline.Commit, newest time.Time, err error) {
 	args := append([]string{"log", "-z", "--no-color", "--no-mailmap", "--encoding=UTF-8",
-		"--max-count=" + strconv.Itoa(limit), "--format=%H%n%an%n%B"}, revs...)
+		"--max-count=" + strconv.Itoa(limit), "--format=%H%n%ct%n%an%n%B"}, revs...)
 	out, err := g.output(ctx, append(args, "--")...)
 	if err != nil {
-		return nil, fmt.Errorf("list the commits: %w", err)
+		return nil, newest, fmt.Errorf("list the commits: %w", err)
 	}
-	var list []pipeline.Commit
 	for _, entry := range splitNul(out) {
 		sha, rest, _ := strings.Cut(entry, "\n")
+		at, rest, _ := strings.Cut(rest, "\n")
+		if seconds, err := strconv.ParseInt(at, 10, 64); err == nil && len(list) == 0 {
+			newest = time.Unix(seconds, 0)
+		}
 		author, message, _ := strings.Cut(rest, "\n")
 		list = append(list, pipeline.Commit{SHA: sha, Author: author, Message: strings.TrimRight(message, "\n")})
 	}
-	return list, nil
+	return list, newest, nil
 }
 
 // Files returns the files that differ between the base and the head, the index or the work tree.

@@ -35,7 +35,7 @@ const maxLine = 1 << 20
 
 // Options are the other inputs of facts.
 type Options struct {
-	ObservedAt time.Time // when the read began
+	ObservedAt time.Time // when the read began; an earlier CommittedAt of the source takes its place
 	Redactor   Redactor  // nil redacts nothing
 	// Base, if not nil, is set to what was read of the base.
 	Base *ConfigRead
@@ -75,6 +75,9 @@ func Normalize(ctx context.Context, src Source, opts Options) (pipeline.PRFacts,
 	}
 	slices.Sort(facts.RootFiles)
 	facts.ObservedAt = opts.ObservedAt.UTC()
+	if at := pr.CommittedAt; !at.IsZero() && at.Before(facts.ObservedAt) {
+		facts.ObservedAt = at.UTC()
+	}
 	if opts.Redactor != nil {
 		facts.Redactions = opts.Redactor.Redact(&facts)
 		for _, f := range files.Files {

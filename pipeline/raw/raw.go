@@ -1,6 +1,8 @@
 package raw
 
 import (
+	"time"
+
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
@@ -18,6 +20,9 @@ type PullRequest struct {
 	Milestone  string
 	Totals     pipeline.Totals // the source's own totals
 	Commits    int             // the source's own count
+	// CommittedAt is when the head was committed, if the review is about the past. Otherwise it is
+	// zero, and dates are compared with the time of the read.
+	CommittedAt time.Time
 }
 
 // Files are the changed files that the source returned.

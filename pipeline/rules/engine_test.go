@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -677,6 +678,82 @@ func TestNotInFileAndNotInChange(t *testing.T) {
 		slices.Sort(got)
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// A line counts from the day of each pattern that it matches, by the time of the facts.
+func TestNotBefore(t *testing.T) {
+	dated := rule(config.Match{Pattern: `node:\d+`, NotBefore: []config.NotBefore{{Pattern: `node:22`, Day: "2027-05-01"}, {Pattern: `node:2`, Day: "2026-05-01"}}})
+	engine, err := rules.Compile([]config.Rule{dated})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[string]string{
+		"2026-04-30T23:59:59Z": "[1]", "2026-05-01T00:00:00Z": "[1 2]", "2027-04-30T23:59:59Z": "[1 2]", "2027-05-01T00:00:00Z": "[1 2 3]",
+	} {
+		now, err := time.Parse(time.RFC3339, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		facts := pipeline.PRFacts{ObservedAt: now, Files: []pipeline.File{file("Dockerfile", "+FROM node:18", "+FROM node:20", "+FROM node:22")}}
+		answer, err := engine.Scan(&facts, &pipeline.Classification{}).Agent("agent").Review(t.Context(), dispatch.Task{
+			Entry: pipeline.ManifestEntry{Agent: "agent", Scope: pipeline.AgentScope{All: true}}, Facts: &facts,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lines []int
+		for _, f := range answer.Output.Findings {
+			lines = append(lines, f.StartLine)
+		}
+		if got := fmt.Sprint(lines); got != want {
+			t.Errorf("at %s the lines %s count, want %s", at, got, want)
+		}
+	}
+}
+
+// The shipped rule about the end of life of images knows the days of versions that are still maintained.
+func TestEndOfLifeByDate(t *testing.T) {
+	shipped, problems := config.Load()
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	i := slices.IndexFunc(shipped.Rules, func(r config.Rule) bool { return r.ID == "infra-image-eol-01" })
+	engine, err := rules.Compile(shipped.Rules[i : i+1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for image, day := range map[string]string{
+		"node:18-alpine": "2020-01-01", "node:20-alpine": "2026-05-01", "node:22": "2027-05-01", "python:3.9-slim": "2025-11-01", "python:3.10": "2026-11-01",
+		"debian:bookworm-slim": "2028-07-01", "ubuntu:22.04": "2027-06-01", "ubuntu:noble": "2029-06-01", "alpine:3.21.2": "2026-11-02", "golang:1.23": "2025-08-13",
+		"php:8.2-fpm": "2027-01-01", "ruby:3.3": "2027-04-01", "postgres:14": "2026-11-13", "postgres:9.6": "2020-01-01", "centos:7": "2020-01-01",
+		"node:26": "", "python:3.14": "", "debian:trixie": "", "ubuntu:26.04": "", "alpine:3.23": "", "postgres:18": "", "node:lts": "",
+	} {
+		found := func(now time.Time) bool {
+			f := file("Dockerfile", "+FROM "+image+" AS build")
+			f.Language = "Dockerfile"
+			facts := pipeline.PRFacts{ObservedAt: now, Files: []pipeline.File{f}}
+			answer, err := engine.Scan(&facts, &pipeline.Classification{}).Agent(shipped.Rules[i].Agent).Review(t.Context(), dispatch.Task{
+				Entry: pipeline.ManifestEntry{Agent: shipped.Rules[i].Agent, Scope: pipeline.AgentScope{All: true}}, Facts: &facts,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(answer.Output.Findings) > 0
+		}
+		if day == "" {
+			if found(time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC)) {
+				t.Errorf("%s: nobody knows its end of life", image)
+			}
+			continue
+		}
+		from, err := time.Parse(time.DateOnly, day)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !found(from) || day != "2020-01-01" && found(from.Add(-time.Second)) {
+			t.Errorf("%s: found on %s: %t, a second before: %t", image, day, found(from), found(from.Add(-time.Second)))
 		}
 	}
 }

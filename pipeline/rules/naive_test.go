@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -145,6 +146,13 @@ type naiveRule struct {
 	pattern, not *regexp.Regexp
 	safe         func(statement, language string) bool // may be nil
 	when         *expression.Expression
+}
+
+// early reports whether a line does not count yet.
+func (r *naiveRule) early(line string, now time.Time) bool {
+	return slices.ContainsFunc(r.Match.NotBefore, func(b config.NotBefore) bool {
+		return now.Format(time.DateOnly) < b.Day && regexp.MustCompile(b.Pattern).MatchString(read(line, lineBound))
+	})
 }
 
 type naiveScan struct {
@@ -370,7 +378,7 @@ func (n *naiveScan) file(file int, f *pipeline.File) {
 				added := l.Op == pipeline.LineAdded && r.on == config.OnAdded
 				removed := l.Op == pipeline.LineRemoved && r.on == config.OnRemoved
 				changed := l.Op != pipeline.LineContext && (r.on == config.OnAdded || r.on == config.OnRemoved)
-				if !changed || !r.matches(r.code(f, &h, j), r.language(f), lineBound) {
+				if !changed || !r.matches(r.code(f, &h, j), r.language(f), lineBound) || r.early(l.Text, n.facts.ObservedAt) {
 					continue
 				}
 				line := l.New

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
+	"github.com/reviewgate/reviewgate/pipeline/internal/lazy"
 )
 
 // rule is a config.Rule ready to run. A rule without a match has only an
@@ -26,6 +28,7 @@ type rule struct {
 	moved    bool // whether a removed line counts that the change adds elsewhere
 
 	includes, excludes []int // indexes of globs in scopes
+	notBefore          []notBefore
 	calls, within      names // functions that make a value harmless, and functions that keep it harmless
 }
 
@@ -45,10 +48,43 @@ func compileRule(c *config.Rule) (*rule, error) {
 	return r, err
 }
 
+// notBefore leaves out lines until a day.
+type notBefore struct {
+	pattern *lazy.Regexp
+	day     time.Time
+}
+
+func compileNotBefore(list []config.NotBefore) ([]notBefore, error) {
+	var out []notBefore
+	for i, b := range list {
+		pattern, err := lazy.Compile(b.Pattern)
+		if err != nil {
+			return nil, fmt.Errorf("match.not_before[%d]: %w", i, err)
+		}
+		day, err := time.Parse(time.DateOnly, b.Day)
+		if err != nil {
+			return nil, fmt.Errorf("match.not_before[%d]: %w", i, err)
+		}
+		out = append(out, notBefore{pattern, day})
+	}
+	return out, nil
+}
+
+// early reports whether a line does not count yet.
+func (r *rule) early(line string, now time.Time) bool {
+	return slices.ContainsFunc(r.notBefore, func(b notBefore) bool {
+		return now.Before(b.day) && b.pattern.Get().MatchString(bounded(line, maxLine))
+	})
+}
+
 func (r *rule) readMatch(m *config.Match) error {
 	r.on, r.fix, r.tests = m.On, m.Fix != "", m.Tests == nil || *m.Tests
 	r.comments = m.Comments == nil || *m.Comments
 	r.moved = m.Moved == nil || *m.Moved || m.On != config.OnRemoved
+	var err error
+	if r.notBefore, err = compileNotBefore(m.NotBefore); err != nil {
+		return err
+	}
 	r.calls, r.within = namesOf(m.SafeCalls), namesOf(m.SafeWithin)
 	switch r.on {
 	case "":

@@ -76,6 +76,7 @@ func (s *Scan) results(ctx context.Context) ([]match, error) {
 		return nil, err
 	}
 	p.unmoved(s.facts)
+	p.matches = slices.DeleteFunc(p.matches, func(f match) bool { return f.rule.early(f.text, s.facts.ObservedAt) })
 	in := expression.Input{Facts: s.facts, Classification: s.classification, Budget: expression.NewBudget()}
 	p.conditional(in)
 	if err := p.whole(in); err != nil {

@@ -133,6 +133,9 @@ func sizeOf(cfg *config.Config) int64 {
 		n += bytesPerCharacter * len(r.When)
 		if m := r.Match; m != nil {
 			n += bytesPerCharacter * (len(m.Pattern) + len(m.NotPattern) + len(m.Literal) + len(m.Source) + len(m.NotInFile) + len(m.NotInChange))
+			for _, b := range m.NotBefore {
+				n += bytesPerCharacter * len(b.Pattern)
+			}
 		}
 	}
 	return int64(n)
