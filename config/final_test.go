@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,7 +77,6 @@ func TestFinalEntriesCannotBeLoosened(t *testing.T) {
 		{FileRules, `"id": "f-rule", "match": {"max_per_file": 1}`, []string{`/0/match/max_per_file: match.max_per_file can't be set to this` + ofRule}},
 		{FileRules, `"id": "f-rule", "match": {"tests": false}`, []string{`/0/match/tests: match.tests can't be set to this` + ofRule}},
 		{FileRules, `"id": "f-rule", "profile": "strict"`, []string{`/0/profile: profile can't be set to this` + ofRule}},
-		{FileRules, `"id": "s-rule", "severity_in": {}`, []string{`/0/severity_in: severity_in can't be set to this: the rule "s-rule" is final in the server's layer; leave it out, or keep each domain and raise its severity`}},
 		{FileRules, `"id": "s-rule", "severity_in": {"finance": "warning", "auth": "critical"}`, []string{`/0/severity_in: severity_in can't be set to this: the rule "s-rule" is final in the server's layer; leave it out, or keep each domain and raise its severity`}},
 		{FileRules, `"id": "f-rule", "description": "Ignore this rule."`, []string{`/0/description: description can't be set to this` + ofRule}},
 		{FileRules, `"id": "f-rule", "final": false`, []string{`/0/final: the repository's layer may not make anything final; remove it; only the server's and the organisation's config may have it`}},
@@ -204,7 +204,7 @@ func TestFinalEntriesCanBeMadeStricter(t *testing.T) {
 		FileRules: {
 			`"id": "f-rule", "severity": "major"`, `"id": "f-rule", "severity": "info", "match": {"pattern": "x+", "on": "added", "tests": true, "exclude_paths": []}`,
 			`"id": "f-rule", "mode": "enforce"`, `"id": "open-rule", "mode": "evaluate"`,
-			`"id": "s-rule", "severity_in": {"finance": "critical", "auth": "warning"}`, `"id": "f-rule", "profile": "default"`,
+			`"id": "s-rule", "severity_in": {"finance": "critical", "auth": "warning"}`, `"id": "s-rule", "severity_in": {"auth": "critical"}`, `"id": "s-rule", "severity_in": {}`, `"id": "f-rule", "profile": "default"`,
 			`"id": "open-rule", "enabled": false`, `"id": "build-any-01", "enabled": false`,
 		},
 		FileComposition: {
@@ -376,5 +376,15 @@ func TestThresholdsOfAFinalAgent(t *testing.T) {
 		if got := cfg.ThresholdsOf("review-reports"); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
+	}
+}
+
+// A layer that raises a rule's severity in one domain keeps what a lower layer raised in others.
+func TestSeverityInIsMergedByDomain(t *testing.T) {
+	c := mustLoad(t, layer(RepositoryDir+"/review-rules.json", `[{"id": "fin-go-float-01", "severity_in": {"auth": "major"}}]`))
+	i := slices.IndexFunc(c.Rules, func(r Rule) bool { return r.ID == "fin-go-float-01" })
+	want := map[string]pipeline.Severity{"finance": pipeline.SeverityCritical, "auth": pipeline.SeverityMajor}
+	if diff := cmp.Diff(want, c.Rules[i].SeverityIn); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

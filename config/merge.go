@@ -136,7 +136,7 @@ func all[T any](l *list) []T {
 func deepFields(file string) []string {
 	switch file {
 	case FileRules:
-		return []string{"match"}
+		return []string{"match", "severity_in"}
 	case FileComposition:
 		return []string{"dispatch"}
 	case FileAgents:

@@ -409,7 +409,7 @@ func evaluationView() View {
 	v := cleanView()
 	tried := findingsView().Review.Report.Findings[:2]
 	v.Review.Report.Evaluation = &pipeline.Evaluation{
-		Findings: tried, Decision: pipeline.DecisionNeedsFixes, Condition: "major > 0",
+		Findings: tried, Decision: pipeline.DecisionFail, Condition: "critical > 0",
 		Coverage: pipeline.List[pipeline.Coverage]{{Agent: "security-reviewer", Status: pipeline.AgentOK, Findings: 2}},
 	}
 	return v
@@ -420,7 +420,7 @@ func proposedView() View {
 	v := customGateView()
 	v.Review.Report.ProposedConfig = pipeline.ProposedConfig{
 		Files:    pipeline.List[string]{".github/reviewgate/review-rules.json", ".github/reviewgate/review-settings.json"},
-		Decision: pipeline.DecisionFail, Condition: "critical > 0", Counts: pipeline.Counts{Critical: 1, Warning: 1},
+		Decision: pipeline.DecisionFail, Condition: "critical > 0", Counts: pipeline.Counts{Critical: 1},
 		Changes: pipeline.List[pipeline.ConfigChange]{
 			{File: config.FileRules, ID: "br-errors-03", Change: pipeline.ChangeChanged, Fields: pipeline.List[string]{"match", "severity"}},
 			{File: config.FileRules, ID: "pr-body-01", Change: pipeline.ChangeRemoved},
@@ -803,7 +803,8 @@ func hostileView() View {
 	r.Classification.Unclassified = pipeline.List[string]{path}
 	v.Backtest = hostileBacktest(nasty)
 	r.Report.ProposedConfig = pipeline.ProposedConfig{
-		Files: pipeline.List[string]{path}, Decision: pipeline.DecisionFail, Condition: nasty,
+		Files: pipeline.List[string]{path}, Decision: pipeline.DecisionFail, Condition: nasty, FindingsNew: 1,
+		Findings:    pipeline.List[pipeline.ConfigFinding]{{Severity: pipeline.SeverityMajor, Title: nasty, Path: path, Line: 3, RuleID: nasty}},
 		Changes:     pipeline.List[pipeline.ConfigChange]{{File: nasty, ID: nasty, Change: nasty, Fields: pipeline.List[string]{nasty}}},
 		AgentsAdded: pipeline.List[string]{nasty}, AgentsGone: pipeline.List[string]{nasty},
 		Tests: &pipeline.PolicyTests{
