@@ -15,6 +15,7 @@ type finding struct {
 	Title          safe
 	Severity       word
 	OneModel       word // the severity by the one model that found it, if it counts less in the gate
+	RaisedIn       safe // the domains that raised the rule's severity
 	Remote         bool // a remote reviewer found it, not a model
 	Place          safe
 	Agents         safe
@@ -48,6 +49,7 @@ type findings struct {
 	k        linker
 	diff     *diffIndex
 	rules    map[string]RuleNote
+	domains  []pipeline.Domain
 	inline   map[string]string        // see View.Inline
 	history  bool                     // there is a previous report, so the states new and open differ
 	previous *pipeline.PreviousReport // nil if only its head is known
@@ -67,7 +69,7 @@ type findings struct {
 func newFindings(v View, p pen, k linker) *findings {
 	r := &v.Review
 	fs := &findings{
-		p: p, k: k, diff: newDiffIndex(r.Facts.Files), rules: v.Rules, inline: v.Inline,
+		p: p, k: k, diff: newDiffIndex(r.Facts.Files), rules: v.Rules, domains: r.Classification.Domains, inline: v.Inline,
 		history: r.Report.Changes.PreviousReport != "", previous: r.Previous,
 		blocks: findingsBlock(&r.Report), bar: barOf(&r.Report),
 	}
@@ -142,6 +144,7 @@ func (fs *findings) line(f *pipeline.Finding) finding {
 		Title:    fs.p.text(f.Title, maxTitle),
 		Severity: word(severityOf(f)),
 		OneModel: oneModelSeverity(f),
+		RaisedIn: fs.raisedIn(f),
 		Remote:   f.Model != "" && f.Model == f.Agent,
 		Place:    fs.place(f),
 		Agents:   fs.agents(f),

@@ -296,3 +296,19 @@ func TestShowsProposedMode(t *testing.T) {
 		}
 	}
 }
+
+// A severity that a domain raised is explained, and one that no domain raised is not.
+func TestRaisedSeverityIsExplained(t *testing.T) {
+	for severity, raised := range map[pipeline.Severity]bool{pipeline.SeverityCritical: true, pipeline.SeverityMajor: false} {
+		v := findingsView()
+		f := v.Review.Report.Findings[1] // of pricing/total.ts, which is in finance
+		f.Severity, f.GateSeverity = severity, severity
+		setFindings(&v, pipeline.DecisionFail, "critical > 0", f)
+		v.Rules = map[string]RuleNote{f.RuleID: {Severity: pipeline.SeverityMajor, SeverityIn: map[string]pipeline.Severity{"finance": pipeline.SeverityCritical, "api": pipeline.SeverityCritical}}}
+		for format, text := range map[string]string{"comment": Comment(v).Body, "text": Text(v, TextOptions{Width: 1000})} {
+			if strings.Contains(text, "raised in finance") != raised || strings.Contains(text, "raised in finance, api") {
+				t.Errorf("%s, %s:\n%s", severity, format, text)
+			}
+		}
+	}
+}

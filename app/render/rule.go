@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -62,6 +63,25 @@ func (fs *findings) layer(f *pipeline.Finding) safe {
 	return say("rule's layer", layer)
 }
 
+// raisedIn names the domains that raised the severity of the finding's rule to the finding's, or
+// returns "".
+func (fs *findings) raisedIn(f *pipeline.Finding) safe {
+	note, known := fs.rules[f.RuleID]
+	if !known || len(note.SeverityIn) == 0 || f.Severity.Rank() <= note.Severity.Rank() {
+		return ""
+	}
+	const maxDomains = 3
+	var domains []string
+	for _, d := range fs.domains {
+		in := slices.ContainsFunc(d.Files, func(file pipeline.DomainFile) bool { return file.Path == f.Path })
+		if in && note.SeverityIn[d.ID] == f.Severity {
+			domains = append(domains, d.ID)
+		}
+	}
+	names, _ := list(", ", first(domains, maxDomains, func(id string) safe { return fs.p.text(id, maxName) }))
+	return names
+}
+
 // RuleNotes returns what the config says about the rules that have findings.
 func RuleNotes(r *pipeline.Report, cfg *config.Config) map[string]RuleNote {
 	ids := map[string]bool{}
@@ -76,7 +96,7 @@ func RuleNotes(r *pipeline.Report, cfg *config.Config) map[string]RuleNote {
 		}
 		note := RuleNote{
 			Reference: rule.Reference, Layer: cfg.LayerOf(config.FileRules, rule.ID),
-			Name: rule.Name, Description: rule.Description, Recommendation: rule.Recommendation, Severity: rule.Severity, Pattern: linePattern(rule.Match),
+			Name: rule.Name, Description: rule.Description, Recommendation: rule.Recommendation, Severity: rule.Severity, SeverityIn: rule.SeverityIn, Pattern: linePattern(rule.Match),
 		}
 		if note.Layer == config.LayerDefaults {
 			note.Layer = ""

@@ -50,7 +50,8 @@ type RuleNote struct {
 	// What the config says of the rule, for formats that describe rules. They may be empty.
 	Name, Description, Recommendation string
 	Severity                          pipeline.Severity
-	Pattern                           string // what the rule matches in a line, in RE2; empty if it matches no lines
+	SeverityIn                        map[string]pipeline.Severity // raised severities, by domain
+	Pattern                           string                       // what the rule matches in a line, in RE2; empty if it matches no lines
 }
 
 // Links leads to the code host's web pages. With an empty WebURL, as for a local range,
