@@ -127,7 +127,7 @@ type File struct {
 	Hunks        List[Hunk] `json:"hunks"`
 	Language     string     `json:"language"`  // go-enry's name, empty if unknown
 	Generated    bool       `json:"generated"` // by its path or its text
-	// GeneratedByPath is set if the path or the base shows that a tool generated the file. It decides
+	// GeneratedByPath is set if the path or the base suggests that a tool generated the file. It decides
 	// what is not reviewed. A file's text can also claim that the file is generated, but that only
 	// leaves the file out of the change's size.
 	GeneratedByPath bool `json:"generated_by_path"`

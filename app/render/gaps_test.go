@@ -152,18 +152,3 @@ func TestCoverageNamesTheGap(t *testing.T) {
 		t.Errorf("the gap's file is missing:\n%s", text)
 	}
 }
-
-// Of long lists of alternatives in globs the first three are shown.
-func TestShortGlobs(t *testing.T) {
-	for glob, want := range map[string]string{
-		"**/{a,b,c,d,e,f}/**": "**/{a,b,c and 3 more}/**",
-		"**/{a,b,c,d,e}":      "**/{a,b,c and 2 more}",
-		"**/{a,b,c,d}":        "**/{a,b,c,d}",
-		"x is y ({*a*,b,c,d,e}.{go,ts}, {1,2,3,4,5,6})": "x is y ({*a*,b,c and 2 more}.{go,ts}, {1,2,3 and 3 more})",
-		"{,,,,": "{,,,,",
-	} {
-		if got := shortGlobs(glob); got != want {
-			t.Errorf("%s: %s, want %s", glob, got, want)
-		}
-	}
-}

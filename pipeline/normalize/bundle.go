@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path"
 	"regexp"
+	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -12,7 +13,7 @@ import (
 const minBundleLine = 2000
 
 // hashed matches the name of a bundle with a hash of its content, such as app-Cw8PvgLj.
-var hashed = regexp.MustCompile(`^(.+?)[-.][\w-]{8,}$`)
+var hashed = regexp.MustCompile(`^(.+?)[-.]([\w-]{8,})$`)
 
 // bundleName identifies a bundle over its builds: its folder, its name without the hash, and its
 // ending. It returns "" if the file can't be one.
@@ -25,10 +26,15 @@ func bundleName(file string) string {
 	}
 	dir, base := path.Split(file)
 	stem := base[:len(base)-len(ending)]
-	if m := hashed.FindStringSubmatch(stem); m != nil {
+	if m := hashed.FindStringSubmatch(stem); m != nil && isHash(m[2]) {
 		stem = m[1] + "-"
 	}
 	return dir + stem + ending
+}
+
+// isHash reports whether part of a name is a hash rather than a word.
+func isHash(s string) bool {
+	return strings.ContainsAny(s, "0123456789") || strings.ToLower(s) != s && strings.ToUpper(s) != s
 }
 
 // markBundles finds the files that were minified bundles at the base, and still are: the change removes
@@ -50,8 +56,12 @@ func markBundles(files []pipeline.File) {
 	}
 }
 
-// isMinified reports whether most of what the change adds to a file, or removes from it, is in very
-// long lines.
+// maxBesideBundle is how many bytes a bundle has besides very long lines, such as a reference to its
+// map.
+const maxBesideBundle = 200
+
+// isMinified reports whether all that the change adds to a file, or removes from it, is in very long
+// lines, but for a few bytes.
 func isMinified(f *pipeline.File, op pipeline.LineOp) bool {
 	long, all := 0, 0
 	for i := range f.Hunks {
@@ -65,5 +75,5 @@ func isMinified(f *pipeline.File, op pipeline.LineOp) bool {
 			}
 		}
 	}
-	return 2*long > all
+	return long > 0 && all-long <= maxBesideBundle
 }

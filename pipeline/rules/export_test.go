@@ -51,16 +51,16 @@ func Statements(language string, d Dialect, h *pipeline.Hunk) (out []Statement) 
 	return out
 }
 
-// Stood returns a function that reports whether what the rule matches in an added line, or in a
-// statement from there on, stood in the change's base.
-func Stood(t interface{ Fatal(args ...any) }, c config.Rule, facts *pipeline.PRFacts) func(file, hunk, line int, statement string) bool {
+// Stood returns a function that reports whether what the rule matches in an added line stood in the
+// change's base.
+func Stood(t interface{ Fatal(args ...any) }, c config.Rule, facts *pipeline.PRFacts) func(file, hunk, line int) bool {
 	e, err := Compile([]config.Rule{c})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &pass{ctx: context.Background(), engine: e, scratch: e.scratch(), past: past{files: facts.Files}}
-	return func(file, hunk, line int, statement string) bool {
-		_, ok := p.stood(e.rules[0], spot{file, hunk, line}, statement)
+	return func(file, hunk, line int) bool {
+		_, ok := p.stood(e.rules[0], spot{file, hunk, line})
 		return ok
 	}
 }
@@ -76,6 +76,6 @@ func Safe(t interface{ Fatal(args ...any) }, c config.Rule) func(statement, lang
 
 // PlaceOf returns where a rule reports what its expression found.
 func PlaceOf(at expression.Place) (path string, line int) {
-	m := placed(nil, at)
+	m := (&pass{}).placed(nil, at)
 	return m.path, m.line
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
 
-// A line that the change adds is not new if the change also removes it elsewhere, and the same rule
-// matches it there. Each removed line stands for one added line, the nearest: one of the same
+// A line that the change adds is not new if the change also removes it, and the same rule matches it
+// where it stood. Each removed line stands for one added line, the nearest: one of the same
 // changed block, of the same hunk, of the same file, or of another file of the same kind.
 
 // spot is a line of the change, by its indexes.
@@ -41,8 +41,8 @@ const (
 	inChange
 )
 
-// reaches are the languages in which the place of a line decides what it does, beyond what any
-// language has. In languages that are not listed a line can move to another file.
+// reaches says how far a line may move in languages where its place decides what it does. In others a
+// line may move to another file.
 var reaches = map[string]reach{
 	"JSON": inBlock, "JSON with Comments": inBlock, "TOML": inBlock, "XML": inBlock, "Maven POM": inBlock, "INI": inBlock,
 	"Dockerfile": inFile, "Makefile": inFile, "HCL": inFile,
@@ -256,6 +256,7 @@ type past struct {
 	files   []pipeline.File
 	ignored func(path string) bool // the config ignores the path; may be nil
 	origins *origins               // nil until a rule asks
+	asked   int                    // how often
 	view    *view
 	before  sideAt // the side that was read last
 	after   sideAt
@@ -285,26 +286,47 @@ func (s *sideAt) commentEnd(files []pipeline.File, at spot, op pipeline.LineOp) 
 	return s.side.comment(at.line)
 }
 
+// maxStood bounds how many matches of a change are looked up in its base, since each takes a look at
+// the whole change. Further matches are new.
+const maxStood = 100
+
+// canBlock reports whether the rule's findings can be major or critical. What such a rule matches may
+// depend on the lines around it, so a line that moved is new to it.
+func (r *rule) canBlock() bool {
+	if r.serious() || r.Final {
+		return true
+	}
+	for _, s := range r.SeverityIn {
+		if s.Rank() >= pipeline.SeverityMajor.Rank() {
+			return true
+		}
+	}
+	return false
+}
+
 // stood reports whether what a rule matches in an added line stood in the change's base, and the
-// path of the file. The text is the form of a statement, or empty if the rule matches the line
-// alone. What the rule found in the base must count there as much as here.
-func (p *pass) stood(r *rule, at spot, text string) (path string, ok bool) {
+// path of the file. The base's line must have had the same severity and must have been reviewed.
+func (p *pass) stood(r *rule, at spot) (path string, ok bool) {
+	if p.past.asked == maxStood || r.canBlock() {
+		return "", false
+	}
+	p.past.asked++
 	if p.past.origins == nil {
 		p.past.origins = originsOf(p.past.files)
 	}
 	from, moved := p.past.origins.of[at]
 	if moved {
-		if path, ok := p.stoodAt(r, at, from, text, false); ok {
+		if path, ok := p.stoodAt(r, at, from, false); ok {
 			return path, true
 		}
 	}
 	if from, moved = p.past.origins.blocks[at]; moved {
-		return p.stoodAt(r, at, from, text, true)
+		return p.stoodAt(r, at, from, true)
 	}
 	return "", false
 }
 
-func (p *pass) stoodAt(r *rule, at, from spot, text string, block bool) (path string, ok bool) {
+func (p *pass) stoodAt(r *rule, at, from spot, block bool) (path string, ok bool) {
 	f := &p.past.files[from.file]
 	elsewhere := at.file != from.file
 	if elsewhere && (len(r.SeverityIn) > 0 || p.past.ignored != nil && p.past.ignored(f.Path)) {
@@ -325,10 +347,10 @@ func (p *pass) stoodAt(r *rule, at, from spot, text string, block bool) (path st
 		return "", false
 	}
 	language := v.language(r)
-	if text == "" && !block {
-		return f.Path, p.lineStood(r, at, from, language)
+	if block {
+		return f.Path, p.blockStood(r, at, from, language)
 	}
-	return f.Path, p.statementStood(r, at, from, text, language)
+	return f.Path, p.lineStood(r, at, from, language)
 }
 
 // lineStood reports whether the rule matches the removed line, as code if the added line is code.
@@ -343,25 +365,20 @@ func (p *pass) lineStood(r *rule, at, from spot, language string) bool {
 	if !r.comments && language != "" {
 		code = text[comment:]
 	}
-	d := dialectOf(p.past.files[from.file].Language, false)
-	return r.matches(code, language) || code != "" && r.serious() && slices.ContainsFunc(forms(text, d), func(form string) bool { return r.matches(form, language) })
+	return r.matches(code, language)
 }
 
-// statementStood reports whether the rule matches code of the removed line's hunk that differs only
-// in white space from the statement, or from the added line if the statement is empty.
-func (p *pass) statementStood(r *rule, at, from spot, statement, language string) bool {
+// blockStood reports whether the rule matches code of the removed line's hunk that holds the added line,
+// apart from white space.
+func (p *pass) blockStood(r *rule, at, from spot, language string) bool {
 	t := &p.past.texts
 	if f := &p.past.files[from.file]; t.hunk != &f.Hunks[from.hunk] || t.language != language {
 		*t = textsBefore(&f.Hunks[from.hunk], language, dialectOf(f.Language, false))
 	}
-	same := func(text string) bool { return text == squeeze(statement) }
-	if statement == "" {
-		line := squeeze(bounded(p.past.files[at.file].Hunks[at.hunk].Lines[at.line].Text, maxLine))
-		line = strings.TrimSuffix(line, ",") // formatters add and remove the last one
-		same = func(text string) bool { return strings.Contains(text, line) }
-	}
+	line := squeeze(bounded(p.past.files[at.file].Hunks[at.hunk].Lines[at.line].Text, maxLine))
+	line = strings.TrimSuffix(line, ",") // formatters add and remove the last one
 	for i := range t.all {
-		if same(t.squeezed[i]) && r.matches(t.all[i], language) {
+		if strings.Contains(t.squeezed[i], line) && r.matches(t.all[i], language) {
 			return true
 		}
 	}

@@ -2,10 +2,9 @@ package rules_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -35,7 +34,7 @@ func places(t *testing.T, r config.Rule, scope pipeline.AgentScope, ignored stri
 // Each removed line makes one equal added line old, and no more than that.
 func TestMovedLines(t *testing.T) {
 	in := func(language string, f pipeline.File) pipeline.File { f.Language = language; return f }
-	bad := rule(config.Match{Pattern: `bad\(`})
+	bad := mild(config.Match{Pattern: `bad\(`})
 	gap := []string{" a", " b", " c"}
 	lines := func(parts ...any) (out []string) {
 		for _, p := range parts {
@@ -73,11 +72,11 @@ func TestMovedLines(t *testing.T) {
 		{"out of generated code", bad, []pipeline.File{file("a.go", "+bad(x)"), with(file("b.gen.go", "-bad(x)"), func(f *pipeline.File) { f.Generated = true })}, "a.go:1"},
 		{"out of another language", bad, []pipeline.File{file("a.go", "+bad(x)"), in("Python", file("b.py", "-bad(x)"))}, "a.go:1"},
 		{"out of an ignored file", bad, []pipeline.File{file("a.go", "+bad(x)"), file("ignored.go", "-bad(x)")}, "a.go:1"},
-		{"out of a file that the rule leaves out", rule(config.Match{Pattern: `bad\(`, ExcludePaths: []string{"b.go"}}), []pipeline.File{file("a.go", "+bad(x)"), file("b.go", "-bad(x)")}, "a.go:1"},
-		{"out of a file that speaks against the rule", rule(config.Match{Pattern: `bad\(`, NotInFile: "safe"}), []pipeline.File{file("a.go", "+bad(x)"), file("b.go", " safe", "-bad(x)")}, "a.go:1"},
-		{"out of a change that spoke against the rule", rule(config.Match{Pattern: `bad\(`, NotInChange: "safe"}), []pipeline.File{file("a.go", "-safe", "-bad(x)", "+bad(x)")}, "a.go:1"},
-		{"out of a comment", rule(config.Match{Pattern: `bad\(`}), []pipeline.File{file("a.go", "-/*", "-bad(x)", "-*/", "+bad(x)")}, "a.go:1"},
-		{"out of a comment that the rule leaves out", rule(config.Match{Pattern: `bad\(`, Comments: new(bool)}), []pipeline.File{file("a.go", "-// bad(x)", "+// bad", "+bad(x)")}, "a.go:2"},
+		{"out of a file that the rule leaves out", mild(config.Match{Pattern: `bad\(`, ExcludePaths: []string{"b.go"}}), []pipeline.File{file("a.go", "+bad(x)"), file("b.go", "-bad(x)")}, "a.go:1"},
+		{"out of a file that speaks against the rule", mild(config.Match{Pattern: `bad\(`, NotInFile: "safe"}), []pipeline.File{file("a.go", "+bad(x)"), file("b.go", " safe", "-bad(x)")}, "a.go:1"},
+		{"out of a change that spoke against the rule", mild(config.Match{Pattern: `bad\(`, NotInChange: "safe"}), []pipeline.File{file("a.go", "-safe", "-bad(x)", "+bad(x)")}, "a.go:1"},
+		{"out of a comment", mild(config.Match{Pattern: `bad\(`}), []pipeline.File{file("a.go", "-/*", "-bad(x)", "-*/", "+bad(x)")}, "a.go:1"},
+		{"out of a comment that the rule leaves out", mild(config.Match{Pattern: `bad\(`, Comments: new(bool)}), []pipeline.File{file("a.go", "-// bad(x)", "+// bad", "+bad(x)")}, "a.go:2"},
 		{"a comment by a line break", bad, []pipeline.File{file("a.go", "-// bad(x)", "+//", "+bad(x)")}, "a.go:2"},
 		{"out of a line with an ignore", bad, []pipeline.File{file("a.go", "-// reviewgate:ignore rule tried", "-bad(x)", "+bad(x)")}, "a.go:1"},
 		{"in a file that was renamed", bad, []pipeline.File{with(file("a.go", "-bad(x)", "+ bad(x)"), func(f *pipeline.File) { f.Status, f.PreviousPath = pipeline.FileRenamed, "a_test.go" })}, "a.go:1"},
@@ -88,14 +87,17 @@ func TestMovedLines(t *testing.T) {
 		{"split", bad, []pipeline.File{file("a.go", "-x(bad(a), b)", "+x(", "+\tbad(a),", "+\tb,", "+)")}, ""},
 		{"joined", bad, []pipeline.File{file("a.go", "-x(", "-\tbad(a),", "-\tb,", "-)", "+x(bad(a), b)")}, ""},
 		{"split and changed", bad, []pipeline.File{file("a.go", "-x(bad(a), b)", "+x(", "+\tbad(a),", "+\tc,", "+)")}, "a.go:2"},
-		{"a statement of several lines, moved", rule(config.Match{Pattern: `bad\( *a, *b`}), []pipeline.File{file("a.go", lines("+bad(", "+\ta,", "+\tb,", "+)", gap)...), file("b.go", "-\tbad(", "-\t\ta,", "-\t\tb,", "-\t)")}, ""},
-		{"a statement of several lines, of moved and new ones", rule(config.Match{Pattern: `bad\( *a, *b`}), []pipeline.File{file("a.go", lines("+bad(", "+\ta,", "+\tb,", "+)", gap)...), file("b.go", "-\tbad(", "-\t\tc,", "-\t\tb,", "-\t)")}, "a.go:1"},
-		{"a statement of several lines, split", rule(config.Match{Pattern: `bad\( *a, *b`}), []pipeline.File{file("a.go", "-bad(a, b)", "+bad(", "+\ta,", "+\tb,", "+)")}, ""},
-		{"another form", rule(config.Match{Pattern: `x\.bad\(`}), []pipeline.File{in("JavaScript", file("a.js", `-x["bad"](y)`, `+  x["bad"](y)`))}, ""},
-		{"the limit counts new lines only", rule(config.Match{Pattern: `bad\(`, MaxPerFile: 1}), []pipeline.File{file("a.go", "-bad(x)", "+ bad(x)", " a", "+bad(y)", "+bad(z)")}, "a.go:3"},
+		{"the limit counts new lines only", mild(config.Match{Pattern: `bad\(`, MaxPerFile: 1}), []pipeline.File{file("a.go", "-bad(x)", "+ bad(x)", " a", "+bad(y)", "+bad(z)")}, "a.go:3"},
+		{"a rule that can block", rule(config.Match{Pattern: `bad\(`}), []pipeline.File{file("a.go", "-bad(x)", "+ bad(x)")}, "a.go:1"},
+		{"a rule that can block in a domain", func() config.Rule {
+			r := bad
+			r.SeverityIn = map[string]pipeline.Severity{"api": pipeline.SeverityMajor}
+			return r
+		}(), []pipeline.File{file("a.go", "-bad(x)", "+ bad(x)")}, "a.go:1"},
+		{"a final rule", func() config.Rule { r := bad; r.Final = true; return r }(), []pipeline.File{file("a.go", "-bad(x)", "+ bad(x)")}, "a.go:1"},
 		{"a higher severity elsewhere", func() config.Rule {
 			r := bad
-			r.SeverityIn = map[string]pipeline.Severity{"api": pipeline.SeverityCritical}
+			r.Severity, r.SeverityIn = pipeline.SeverityInfo, map[string]pipeline.Severity{"api": pipeline.SeverityWarning}
 			return r
 		}(), []pipeline.File{file("a.go", "+bad(x)"), file("b.go", "-bad(x)")}, "a.go:1"},
 	} {
@@ -109,20 +111,24 @@ func TestMovedLines(t *testing.T) {
 	}
 }
 
-// Any number of moved lines leaves room for the new one.
+// Moved lines are looked up a hundred times. The rest counts as new, and so does the new line.
 func TestMovedLinesHideNoNewOnes(t *testing.T) {
 	var from, to []string
-	for i := range 25_000 {
+	for i := range 900 {
 		from, to = append(from, fmt.Sprintf("-bad(%d)", i)), append(to, fmt.Sprintf("+bad(%d)", i))
 	}
-	files := []pipeline.File{file("a.go", append(to, "+bad(new)")...), file("b.go", from...)}
-	all := strings.Fields(places(t, rule(config.Match{Literal: "bad("}), pipeline.AgentScope{All: true}, "", files...))
-	want := []string{"a.go:20001"} // beyond the bound, moved lines count as new
-	if diff := cmp.Diff(want, all[:1]); diff != "" {
-		t.Errorf("findings (-want +got):\n%s", diff)
+	for n, want := range map[int]string{50: "a.go:51", 900: "a.go:101"} {
+		files := []pipeline.File{file("a.go", append(slices.Clone(to[:n]), "+bad(new)")...), file("b.go", from[:n]...)}
+		all := strings.Fields(places(t, mild(config.Match{Literal: "bad("}), pipeline.AgentScope{All: true}, "", files...))
+		if last := fmt.Sprintf("a.go:%d", n+1); all[0] != want || all[len(all)-1] != last {
+			t.Errorf("%d moved lines: findings from %q to %q, want %q to %q", n, all[0], all[len(all)-1], want, last)
+		}
 	}
-	files = []pipeline.File{file("a.go", append(to[:5_000], "+bad(new)")...), file("b.go", from[:5_000]...)}
-	if got := places(t, rule(config.Match{Literal: "bad("}), pipeline.AgentScope{All: true}, "", files...); got != "a.go:5001" {
-		t.Errorf("findings at %q, want only the new line", got)
-	}
+}
+
+// mild is a rule whose findings can't block.
+func mild(m config.Match) config.Rule {
+	r := rule(m)
+	r.Severity = pipeline.SeverityWarning
+	return r
 }

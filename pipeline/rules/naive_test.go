@@ -87,7 +87,7 @@ func newNaive(t fataler, cfg []config.Rule) *naive {
 // scan returns the findings of all agents' rules.
 func (n *naive) scan(facts *pipeline.PRFacts, classification *pipeline.Classification) []result {
 	s := &naiveScan{naive: n, facts: facts}
-	s.stood = map[string]func(file, hunk, line int, statement string) bool{}
+	s.stood = map[string]func(file, hunk, line int) bool{}
 	for _, r := range n.rules {
 		s.stood[r.ID] = rules.Stood(fatalPanics{}, r.Rule, facts)
 	}
@@ -159,7 +159,7 @@ type naiveScan struct {
 	*naive
 	facts   *pipeline.PRFacts
 	results []result
-	stood   map[string]func(file, hunk, line int, statement string) bool // by rule; see rules.Stood
+	stood   map[string]func(file, hunk, line int) bool // by rule; see rules.Stood
 }
 
 // fatalPanics is for what can't fail.
@@ -391,7 +391,7 @@ func (n *naiveScan) file(file int, f *pipeline.File) {
 					others[r] = append(others[r], l.Text)
 				case r.Match.Net:
 					net = append(net, match{r, line, l.Text, asked})
-				case added && n.stood[r.ID](file, hunk, j, ""):
+				case added && n.stood[r.ID](file, hunk, j):
 				default:
 					add(r, line, asked)
 				}
@@ -406,9 +406,6 @@ func (n *naiveScan) file(file int, f *pipeline.File) {
 							continue
 						}
 						seen[place(r, j)] = true
-						if n.stood[r.ID](file, hunk, j, "") {
-							continue
-						}
 						add(r, l.New, asks(l.Text, r.ID) || asks(above, r.ID))
 					}
 				}
@@ -462,9 +459,6 @@ func (n *naiveScan) file(file int, f *pipeline.File) {
 						continue
 					}
 					seen[place(r, s.First)] = true
-					if n.stood[r.ID](file, hunk, s.First, text) {
-						continue
-					}
 					add(r, h.Lines[s.First].New, asks(h.Lines[s.First].Text, r.ID))
 				}
 			}

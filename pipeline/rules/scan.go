@@ -96,7 +96,6 @@ type pass struct {
 	file           *pipeline.File
 	at             spot // of the file and the hunk
 	past           past
-	moved          int // the matches that stood in other files
 	kind           *kind
 	code           bool // the file's lines may have more than one form
 	dialect        dialect
@@ -267,7 +266,7 @@ func (p *pass) line(l *lineRules, filter *literals.Filter, side *side, i, number
 		if r.Match.Net {
 			p.pending = append(p.pending, f)
 		} else {
-			p.addNew(f, side.op, i, "")
+			p.addNew(f, side.op, i)
 		}
 		p.setMatched(r, i)
 	}
@@ -291,7 +290,7 @@ func (p *pass) otherForms(side *side, i int) {
 				continue
 			}
 			p.setMatched(r, i)
-			p.addNew(match{rule: r, path: p.file.Path, line: l.New, text: form, otherForm: true, ignoreAsked: asksToIgnore(l.Text, r.ID) || asksToIgnore(p.above, r.ID)}, side.op, i, "")
+			p.add(match{rule: r, path: p.file.Path, line: l.New, text: form, otherForm: true, ignoreAsked: asksToIgnore(l.Text, r.ID) || asksToIgnore(p.above, r.ID)})
 		}
 	}
 }
@@ -325,11 +324,10 @@ func (p *pass) statementsIn(language string, h *pipeline.Hunk) {
 				}
 				p.setMatched(r, s.first)
 				l := &h.Lines[s.first]
-				statement := text
 				if s.row {
 					text = l.Text // a row shows what the lines mean, not how they are written
 				}
-				p.addNew(match{rule: r, path: p.file.Path, line: l.New, text: text, otherForm: true, ignoreAsked: asksToIgnore(l.Text, r.ID)}, pipeline.LineAdded, s.first, statement)
+				p.add(match{rule: r, path: p.file.Path, line: l.New, text: text, otherForm: true, ignoreAsked: asksToIgnore(l.Text, r.ID)})
 			}
 		}
 	}
@@ -398,17 +396,15 @@ func (p *pass) suggest(r *rule) {
 // rule must hold.
 func (p *pass) mayMatch(r *rule) bool { return p.folded || r.guard.Holds(&p.text) }
 
-// addNew keeps a match in line i of the hunk, or in a statement from there on, unless it stood in
-// the file before. A match that stood in another file is kept aside of all limits, because only the
+// addNew keeps a match in line i of the hunk, unless it stood in the change's base. A match that stood in another file is kept aside of all limits, because only the
 // agent knows whether that file is its own.
-func (p *pass) addNew(f match, op pipeline.LineOp, i int, statement string) {
-	if op == pipeline.LineAdded && p.moved < maxMatches {
+func (p *pass) addNew(f match, op pipeline.LineOp, i int) {
+	if op == pipeline.LineAdded {
 		at := p.at
 		at.line = i
-		if from, ok := p.stood(f.rule, at, statement); ok {
+		if from, ok := p.stood(f.rule, at); ok {
 			if from != f.path {
 				f.from = from
-				p.moved++
 				p.matches = append(p.matches, f)
 			}
 			return
@@ -442,7 +438,7 @@ const (
 
 func (p *pass) list(f match) {
 	n := p.listed[f.rule]
-	if n >= maxMatchesPerRule || n > 0 && len(p.matches)-p.moved >= maxMatches {
+	if n >= maxMatchesPerRule || n > 0 && len(p.matches) >= maxMatches {
 		p.more[f.rule]++
 		return
 	}
@@ -528,16 +524,16 @@ func (p *pass) whole(in expression.Input) error {
 		case err != nil:
 			p.list(match{rule: r, section: pipeline.SectionChange, evalErr: err})
 		case holds:
-			p.list(placed(r, r.when.Place(in)))
+			p.list(p.placed(r, r.when.Place(in)))
 		}
 	}
 	return nil
 }
 
 // placed is a match of a rule's expression at the place that makes it hold: a line, the first line of a
-// hunk, or a file.
-func placed(r *rule, at expression.Place) match {
-	if at.File == nil {
+// hunk, or a file. In a file that the config ignores it has no place, since it may hold elsewhere, too.
+func (p *pass) placed(r *rule, at expression.Place) match {
+	if at.File == nil || p.past.ignored != nil && p.past.ignored(at.File.Path) {
 		return match{rule: r, section: pipeline.SectionChange}
 	}
 	m := match{rule: r, path: at.File.Path}

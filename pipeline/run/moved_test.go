@@ -16,7 +16,7 @@ func TestMovesOutOfIgnoredFiles(t *testing.T) {
 		`{"ignore": [{"paths": ["old/**"], "reason": "tried"}]}`: 1,
 	} {
 		cfg, problems := config.Load(
-			layerOf(config.LayerServer, map[string]string{config.FileRules: `[{"id": "frob", "severity": "major", "description": "No frobnicate.", "match": {"literal": "frobnicate"}}]`}),
+			layerOf(config.LayerServer, map[string]string{config.FileRules: `[{"id": "frob", "severity": "warning", "description": "No frobnicate.", "match": {"literal": "frobnicate"}}]`}),
 			layerOf(config.LayerRepository, map[string]string{config.FileSettings: settings}),
 		)
 		if len(problems) > 0 {

@@ -151,7 +151,7 @@ func place(r pipeline.Redaction) string {
 
 // temper makes a finding milder where made-up values are common. It returns false for noise.
 func temper(f *pipeline.Finding, rule string, file *pipeline.File) bool {
-	if guess(rule) && (isLock(file.Path) || file.Test || file.Documentation || file.GeneratedByPath) {
+	if guess(rule) && (isLock(file.Path) || file.Test || file.Documentation || file.GeneratedByPath && !file.Bundle) {
 		return false
 	}
 	if (key(rule) || rule == ruleJWT || rule == ruleJWTBase64) && (file.Test || file.Documentation || isFixture(file.Path)) {

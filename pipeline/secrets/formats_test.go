@@ -813,6 +813,7 @@ func TestExpiredJWT(t *testing.T) {
 		`{"sub":"shop","user":7,"exp":` + at(time.Hour) + `}`:       true,
 		`{"sub":"shop","user":7,"exp":"` + at(-48*time.Hour) + `"}`: true,
 		`{"sub":"shop","user":7,"exp":-1}`:                          true,
+		`{"exp":4000000000,"EXP":1600000000,"user":7}`:              true,
 		`{"sub":"shop","user":7,"iat":` + at(-48*time.Hour) + `}`:   true,
 	} {
 		file := facts("api/openapi.yaml", "+  token: "+jwt(claims))

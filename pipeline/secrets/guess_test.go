@@ -69,6 +69,8 @@ func TestIDsOfVersions(t *testing.T) {
 		`const apiKey = "d0494f1c-8d81-4c76-ae1d-0c65bb8ef6de"`:               1,
 		`/* version */ const apiKey = "d0494f1c-8d81-4c76-ae1d-0c65bb8ef6de"`: 1,
 		"// API version: zJ4kQ9vT2mXw7RbN5cYd1LfHs8PgAe3U":                    1,
+		`api_key_version = "d0494f1c-8d81-4c76-ae1d-0c65bb8ef6de"`:            1,
+		`secretVersion: "d0494f1c-8d81-4c76-ae1d-0c65bb8ef6de"`:               1,
 	} {
 		f := facts("a.ts", "+"+text)
 		if got := len(d.Redact(&f)); got != want {

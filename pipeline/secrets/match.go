@@ -216,15 +216,18 @@ func dropNoise(text string, all []match) []match {
 	})
 }
 
-// versionBefore matches text whose last word before an assignment is version.
-var versionBefore = regexp.MustCompile(`(?i)version["']?\s*(?::=|[:=])?\s*["'` + "`" + `]?$`)
+// versionBefore matches text whose last word before an assignment is the version of an API, a model or
+// a schema.
+var versionBefore = regexp.MustCompile(`(?i)(?:^|[^a-z_-])(?:api|model|schema)?[-_]?version["']?\s*(?::=|[:=])?\s*["'` + "`" + `]?$`)
 
 var wholeUUID = regexp.MustCompile(`^(?i:` + uuid + `)$`)
 
 // isVersion reports whether a value is a UUID that the text before it calls a version.
 func isVersion(text string, from, to int) bool {
-	const near = 20
-	return wholeUUID.MatchString(text[from:to]) && versionBefore.MatchString(text[max(0, from-near):from])
+	const near = 30
+	start := max(0, from-near)
+	at := versionBefore.FindStringIndex(text[start:from])
+	return at != nil && (at[0] > 0 || start == 0) && wholeUUID.MatchString(text[from:to])
 }
 
 // placeholderWords are common in placeholders in documentation.
@@ -273,13 +276,12 @@ func hasExpired(value string, now time.Time) bool {
 	if err != nil {
 		return false
 	}
-	var claims struct {
-		Expires *float64 `json:"exp"` // seconds since 1970
-	}
-	if json.Unmarshal(payload, &claims) != nil || claims.Expires == nil || *claims.Expires < 0 {
+	var claims map[string]any // not a struct, which takes EXP for exp
+	if json.Unmarshal(payload, &claims) != nil {
 		return false
 	}
-	return *claims.Expires < float64(now.Add(-24*time.Hour).Unix())
+	expires, isNumber := claims["exp"].(float64) // seconds since 1970
+	return isNumber && expires >= 0 && expires < float64(now.Add(-24*time.Hour).Unix())
 }
 
 // isPlaceholderToken recognises placeholders for tokens. A word such as "example" does not make a

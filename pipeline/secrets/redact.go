@@ -9,7 +9,7 @@ import (
 
 // Redact replaces the secrets in the facts' title, body, commit messages, diff lines and hunk
 // headings by placeholders such as [redacted:aws-access-token]. It returns one Redaction for each
-// secret that is not an expired JWT, in the order of the facts. It also replaces all other occurrences of each value, without
+// secret, except expired JWTs, in the order of the facts. It also replaces all other occurrences of each value, without
 // another Redaction.
 func (d *Detector) Redact(facts *pipeline.PRFacts) []pipeline.Redaction {
 	return d.redact(facts, nil).found
