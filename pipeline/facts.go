@@ -217,7 +217,7 @@ const (
 // Incompleteness names something about the change that could not be known. If Gating is true, the
 // gate can't pass.
 type Incompleteness struct {
-	What   string `json:"what"` // files, commits, patch, config, stage, agent, IncompleteAnswer or IncompleteOnly
+	What   string `json:"what"` // files, commits, patch, config, stage, agent, IncompleteAnswer, IncompleteOnly or IncompleteStaged
 	Path   string `json:"path"` // of the file, or empty
 	Why    string `json:"why"`
 	Gating bool   `json:"gating"`
@@ -228,6 +228,10 @@ const IncompleteAnswer = "answer"
 
 // IncompleteOnly says that only some agents and rules were to review the change. It never gates.
 const IncompleteOnly = "only"
+
+// IncompleteStaged says that what is staged of a file differs from the work tree, which alone was
+// read. It never gates.
+const IncompleteStaged = "staged"
 
 // Unread reports whether it is about listed files that could not be read. A person can look at
 // those. A list that is cut short, in contrast, may hide any number of files.

@@ -208,7 +208,10 @@ func (s *Source) readFiles(ctx context.Context) (raw.Files, error) {
 			if err != nil {
 				return raw.Files{}, err
 			}
-			files.Incomplete = append(files.Incomplete, unreviewed(staged, "what is staged of it differs from the work tree, and was not read")...)
+			for _, i := range unreviewed(staged, "what is staged of it differs from the work tree, and was not read") {
+				i.What = pipeline.IncompleteStaged
+				files.Incomplete = append(files.Incomplete, i)
+			}
 			if err := s.workTree.findEmpty(files.Files); err != nil {
 				return raw.Files{}, err
 			}

@@ -47,7 +47,7 @@ func TestBriefTextNamesUnreadFiles(t *testing.T) {
 		want  string
 	}{
 		{[]string{"a.go"}, " · not read: a.go (see --verbose)\n"},
-		{[]string{"a.go", "b.go", "a.go", "c.go", "d.go", "e.go"}, " · not read: a.go, b.go, c.go and 2 more (see --verbose)\n"},
+		{[]string{"a.go", "b.go", "a.go", "c.go", "d.go", "e.go"}, " · not read: a.go and 4 more (see --verbose)\n"},
 		{[]string{"x\n\x1b[2J"}, " · not read: "},
 	} {
 		v := cleanView()

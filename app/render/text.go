@@ -107,14 +107,25 @@ func (t *terminal) brief(title int, d time.Duration) string {
 	if d > 0 {
 		time = took(d)
 	}
-	const maxUnread, maxUnreadPath = 3, 60
+	const maxUnreadPath = 60
+	maxUnread := 3
+	if t.b.Len() == title {
+		maxUnread = 1 // a clean review has one line
+	}
 	unread := unreadFiles(t.r.Report.Incomplete)
+	staged := 0
+	for _, i := range t.r.Report.Incomplete {
+		if i.What == pipeline.IncompleteStaged {
+			staged++
+		}
+	}
 	names := first(unread[:min(len(unread), maxUnread)], maxUnread, func(path string) safe { return t.p.code(clipPath(path, maxUnreadPath), maxPath) })
 	summary := say("text summary", struct {
 		Only, Counts, Head, Base, Took safe
 		Unread                         []safe
-		Files, More, Gaps, Aside       int
-	}{t.page.Only, t.counts(), t.page.Head, t.page.Base, time, names, len(t.r.Facts.Files), len(unread) - len(names), gaps.n, aside.n})
+		Files, More                    int
+		Staged, Gaps, Aside            int
+	}{t.page.Only, t.counts(), t.page.Head, t.page.Base, time, names, len(t.r.Facts.Files), len(unread) - len(names), staged, gaps.n, aside.n})
 	if t.b.Len() == title {
 		return strings.TrimSuffix(t.b.String(), "\n") + t.style(" · "+string(summary), styleDim) + "\n"
 	}

@@ -50,6 +50,9 @@ func (f *showFlags) run(cmd *cobra.Command, args []string) error {
 	if err := oneOf(f.format, "text", "json"); err != nil {
 		return err
 	}
+	if err := notEmpty(cmd, "id", "only"); err != nil {
+		return err
+	}
 	if f.only != "" && !slices.Contains(parts, f.only) {
 		return unusable(fmt.Errorf("--only %q: use %s", f.only, join(parts)))
 	}

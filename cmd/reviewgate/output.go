@@ -104,8 +104,11 @@ func (f *outputFlags) check() error {
 
 // checkFile refuses a file that can't be written, before the review runs. It does not create the file.
 func (f *outputFlags) checkFile() error {
-	if f.output == "" {
+	switch f.output {
+	case "":
 		return nil
+	case "-":
+		return unusable(errors.New("--output - would name a file: leave it out to print the review"))
 	}
 	info, err := os.Stat(f.output)
 	switch {
@@ -140,7 +143,8 @@ func (f *outputFlags) report(cmd *cobra.Command, o *run.Outcome, links render.Li
 	mode := o.Config.Mode(facts.Repository.FullName())
 	view := render.View{Review: o.Review, Record: o.Record, Mode: mode, Rules: render.RuleNotes(&o.Review.Report, o.Config), Links: links}
 	fails := nothing == "" && f.fails(&o.Review.Report, mode)
-	speaks := !f.quiet || fails
+	proposed := o.Review.Report.ProposedConfig.Problems
+	speaks := !f.quiet || fails || len(proposed) > 0
 	notes := io.Discard
 	if speaks {
 		notes = cmd.ErrOrStderr()
@@ -148,6 +152,9 @@ func (f *outputFlags) report(cmd *cobra.Command, o *run.Outcome, links render.Li
 	if format.data { // the others show the problems themselves
 		for _, p := range facts.Config.Problems {
 			fmt.Fprintln(notes, render.LogText(config.FormatProblem(p)))
+		}
+		for _, p := range proposed {
+			fmt.Fprintln(notes, "warning: proposed config: "+render.LogText(config.FormatProblem(p)))
 		}
 		if nothing != "" {
 			fmt.Fprintln(notes, render.NothingToReview(nothing))
@@ -160,7 +167,7 @@ func (f *outputFlags) report(cmd *cobra.Command, o *run.Outcome, links render.Li
 	}
 	if speaks {
 		if err := f.summarise(view, nothing); err != nil {
-			return unfinished(fmt.Errorf("write the job's summary: %w", err))
+			fmt.Fprintf(notes, "warning: the job's summary can't be written: %v\n", err)
 		}
 		if format.files {
 			for _, line := range render.Unplaced(view) {

@@ -83,7 +83,7 @@ func (f *reviewFlags) run(cmd *cobra.Command) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	if err := notEmpty(cmd, "repo", "base", "head", "config", "server", "organisation", "output", "fail-on"); err != nil {
+	if err := notEmpty(cmd, "repo", "base", "head", "config", "server", "organisation", "output", "format", "fail-on"); err != nil {
 		return err
 	}
 	if cmd.Flags().Changed("only") && len(f.only) == 0 {
