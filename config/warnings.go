@@ -194,8 +194,15 @@ var authorsWords = []struct{ read, named string }{
 
 // wordsRead names what a trigger reads that the author of a change words, or returns "".
 func wordsRead(t policies.Trigger) string {
+	isAlways := func(sub policies.Trigger) bool { return sub.Type == policies.TriggerAlways }
+	switch {
+	case t.Type == policies.TriggerChange:
+		return authorsWords[0].named
+	case t.Type == policies.TriggerAny && slices.ContainsFunc(t.Triggers, isAlways):
+		return ""
+	}
 	for _, w := range authorsWords {
-		if t.Type == policies.TriggerChange || strings.Contains(t.When, w.read) {
+		if strings.Contains(t.When, w.read) {
 			return w.named
 		}
 	}
@@ -251,8 +258,26 @@ func readsPaths(when string) bool {
 	return slices.ContainsFunc([]string{"files", "totals", "classification"}, func(word string) bool { return strings.Contains(when, word) })
 }
 
-// anyFile matches an expression that asks whether the change has a file of some kind.
-var anyFile = regexp.MustCompile(`^\s*facts\.files\.exists\(\w+,(.*)\)\s*$`)
+// anyFile matches an expression that asks whether the change has a file of some kind, in one of three
+// ways.
+var anyFile = regexp.MustCompile(`^\s*(?:facts\.files\.exists|!\s*facts\.files\.all|facts\.files\.filter)\(\w+,(.*?)\)(?:\.size\(\)\s*>=?\s*\d+)?\s*$`)
+
+// isBalanced reports whether each parenthesis of a part of an expression is closed in it.
+func isBalanced(part string) bool {
+	open := 0
+	for _, c := range part {
+		switch c {
+		case '(':
+			open++
+		case ')':
+			open--
+		}
+		if open < 0 {
+			return false
+		}
+	}
+	return open == 0
+}
 
 // moreThan matches the question whether a list has more than some entries.
 var moreThan = regexp.MustCompile(`\.size\(\)\s*>=?\s*\d`)
@@ -260,7 +285,7 @@ var moreThan = regexp.MustCompile(`\.size\(\)\s*>=?\s*\d`)
 // onlyAsksWhetherThere reports whether an expression contains nothing that more files could make
 // false.
 func onlyAsksWhetherThere(when string) bool {
-	if m := anyFile.FindStringSubmatch(when); m != nil && !strings.Contains(m[1], "facts.") && !readsPaths(m[1]) {
+	if m := anyFile.FindStringSubmatch(when); m != nil && isBalanced(m[1]) && !strings.Contains(m[1], "facts.") && !readsPaths(m[1]) {
 		return true
 	}
 	when = moreThan.ReplaceAllString(when, "")

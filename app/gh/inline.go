@@ -136,28 +136,15 @@ func (c inlineWriter) threads(ctx context.Context, t ports.Target, pages int) (a
 	return all, nil
 }
 
-// maxEdits bounds the comments that one call edits, because GitHub gives a call 10 seconds.
-const maxEdits = 50
-
 // EditInline edits comments, and resolves their threads or opens them again. To resolve a
 // thread, GitHub asks for the permission to write contents.
 func (c inlineWriter) EditInline(ctx context.Context, t ports.Target, edits []ports.InlineEdit, list bool) (out ports.InlineEdited, err error) {
-	if len(edits) == 0 && list {
-		out.Threads, err = c.threads(ctx, t, 1)
-	}
-	for some := range slices.Chunk(edits, maxEdits) {
-		done, err := c.edit(ctx, t, some, list)
-		if err != nil {
-			return out, err
+	if len(edits) == 0 {
+		if list {
+			out.Threads, err = c.threads(ctx, t, 1)
 		}
-		out.Gone, out.Threads = append(out.Gone, done.Gone...), append(out.Threads, done.Threads...)
-		list = false
+		return out, err
 	}
-	return out, err
-}
-
-// edit edits at most maxEdits comments in one call.
-func (c inlineWriter) edit(ctx context.Context, t ports.Target, edits []ports.InlineEdit, list bool) (out ports.InlineEdited, err error) {
 	const op = "edit the comments on lines"
 	var declared, fields strings.Builder
 	vars := map[string]any{}

@@ -71,12 +71,15 @@ type InlineEdited struct {
 	Threads []InlineThread
 }
 
+// MaxInlineEdits bounds the comments that one call edits, because GitHub gives a call 10 seconds.
+const MaxInlineEdits = 50
+
 // InlineWriter writes our comments on lines of the diff.
 type InlineWriter interface {
 	// CreateInline submits one review of a head with all of these comments, which neither
 	// approves nor requests changes. GitHub takes all of them or none.
 	CreateInline(ctx context.Context, t Target, headSHA string, all []InlineWrite) error
-	// EditInline edits comments, up to 50 in one call. A thread that GitHub doesn't let the App
+	// EditInline edits at most MaxInlineEdits comments in one call. A thread that GitHub doesn't let the App
 	// resolve stays as it is. With list it also returns those of the pull request's newest 100
 	// threads that our App began.
 	EditInline(ctx context.Context, t Target, edits []InlineEdit, list bool) (InlineEdited, error)

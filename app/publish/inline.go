@@ -229,8 +229,8 @@ func (n *Inline) create(ctx context.Context, p *Publication, remarks []render.In
 	return ports.InlineOpen, nil
 }
 
-// Update edits the comments whose findings were fixed, dismissed, or are back, in one call.
-// The same call learns where the comments are that this review added.
+// Update edits the comments whose findings were fixed, dismissed, or are back, in as few calls as
+// GitHub's limits allow. The first call learns where the comments are that this review added.
 func (n *Inline) Update(ctx context.Context, p *Publication) error {
 	have := slices.Clone(p.inline) // the check is written from p.inline at the same time
 	if len(have) == 0 || !p.talks() {
@@ -241,14 +241,16 @@ func (n *Inline) Update(ctx context.Context, p *Publication) error {
 		return n.unlessFinal(p, err)
 	}
 	added := slices.ContainsFunc(have, func(c ports.InlineComment) bool { return c.RunID == p.Review.RunID && c.Shown() && c.NodeID == "" })
-	if len(edits) > 0 || added {
+	for len(edits) > 0 || added {
 		if err := n.Leases.Fence(ctx, p.Lease); err != nil {
 			return err
 		}
-		done, err := n.InlineWriter.EditInline(ctx, p.State.Target, edits, added)
+		some := edits[:min(len(edits), ports.MaxInlineEdits)]
+		done, err := n.InlineWriter.EditInline(ctx, p.State.Target, some, added)
 		if err != nil {
 			return n.unlessFinal(p, err)
 		}
+		edits, added = edits[len(some):], false
 		changed = identified(changed, done.Threads, false)
 		for i := range changed {
 			if slices.Contains(done.Gone, changed[i].NodeID) {

@@ -3,6 +3,7 @@ package publish_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -230,6 +231,33 @@ func TestCommentsOnLinesAreEditedInOneCall(t *testing.T) {
 		}
 	}); len(calls) != 0 {
 		t.Errorf("the same review writes %v", calls)
+	}
+}
+
+// More edits than GitHub takes in one call need another one.
+func TestManyEditsOfCommentsOnLines(t *testing.T) {
+	w := newWorld(t)
+	next := withFindings("next", "b")
+	for i := range ports.MaxInlineEdits + 1 {
+		id := fmt.Sprintf("a%02d", i)
+		node := fmt.Sprint("C", i)
+		w.github.threads = append(w.github.threads, ports.InlineThread{ThreadID: fmt.Sprint("T", i), NodeID: node, Body: "<!-- reviewgate:inline " + id + " -->"})
+		w.store.inline = append(w.store.inline, ports.InlineComment{Fingerprint: id, RunID: "run", State: ports.InlineOpen, NodeID: node, ThreadID: fmt.Sprint("T", i)})
+		next.Review.Report.Changes.Resolved = append(next.Review.Report.Changes.Resolved, finding(id, i+1))
+	}
+	calls := w.github.since(func() {
+		if err := w.publish(t, next); err != nil {
+			t.Fatal(err)
+		}
+	})
+	calls = slices.DeleteFunc(calls, func(c string) bool { return !strings.HasPrefix(c, "edit") || !strings.Contains(c, "on lines") })
+	if want := []string{"edit 50 comments on lines", "edit 1 comments on lines"}; !slices.Equal(calls, want) {
+		t.Errorf("calls %q, want %q", calls, want)
+	}
+	for _, c := range w.store.inline {
+		if c.Fingerprint != "b" && c.State != ports.InlineFixed {
+			t.Errorf("%s is %s", c.Fingerprint, c.State)
+		}
 	}
 }
 

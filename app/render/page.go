@@ -48,7 +48,7 @@ type page struct {
 	ConfigProblems int
 	Uncertain      int // concerns below the confidence gate; the title has them if there are no findings
 	Evaluated      int // findings in evaluation, likewise
-	Leaked         int // secrets to revoke that no finding in the numbered items is about
+	Leaked         int // leaked secrets that the numbered findings do not cover
 
 	Head, Base  safe
 	Risk        *risk
@@ -181,8 +181,8 @@ func (pg *page) next() safe {
 	return sentence(steps)
 }
 
-// leaked counts the secrets that stay in the history although no finding blocks because of them: those
-// that the newest head no longer has, and all if a person passed the head.
+// leaked counts the secrets that stay in the history and that no numbered finding mentions: those that
+// the newest head no longer has, and all if a person passed the head.
 func leaked(r *pipeline.Report) int {
 	list := r.Changes.Resolved
 	if r.ByHand != nil && r.ByHand.Action == pipeline.HandOverride {

@@ -57,8 +57,7 @@ func union(a, b []string) pipeline.List[string] {
 
 // mapping puts a file into a signal's domain. It is a map and not a struct, so that its keys keep
 // their order when a stored review is read and written. Its id differs by file and concern, so that
-// several suggestions can be applied together. It has no weight, so that it leaves the domain's as it
-// is.
+// several suggestions can be applied together. It has no weight, so the domain keeps its own.
 func mapping(s *signal, path string) map[string]any {
 	sum := sha256.Sum256([]byte(s.Concern + "\x00" + path))
 	return map[string]any{

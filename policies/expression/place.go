@@ -57,8 +57,8 @@ func (e *Expression) Place(in Input) Place {
 }
 
 // witnesses names, by the id of an expression's part, the variable of the loop whose condition the
-// part is. The name is empty for a side of ||. Only parts are listed that make the whole expression
-// true if they are true and nothing else is false.
+// part is. The name is empty for a side of ||. It lists only parts that can make the whole expression
+// true.
 type witnesses map[int64]string
 
 func (w witnesses) visit(e ast.Expr) {
