@@ -88,7 +88,7 @@ func TestWarningsOfTriggersThatAChangeSwitchesOff(t *testing.T) {
 		`{"type": "expression", "when": "facts.files.filter(f, !f.documentation).size() > 0"}`:                                                                    "",
 		`{"type": "expression", "when": "facts.files.exists(f, f.documentation) == (false)"}`:                                                                     path,
 		`{"type": "expression", "when": "facts.files.all(f, f.documentation)"}`:                                                                                   path,
-		`{"type": "any", "triggers": [{"type": "always"}, {"type": "type", "types": ["feature"]}]}`:                                                             "",
+		`{"type": "any", "triggers": [{"type": "always"}, {"type": "type", "types": ["feature"]}]}`:                                                               "",
 		`{"type": "expression", "when": "facts.files.exists(f, f.test) && !facts.files.exists(f, f.generated)"}`:                                                  path,
 		`{"type": "expression", "when": "classification.services.size() > 1"}`:                                                                                    "",
 		`{"type": "expression", "when": "classification.services.size() <= 1"}`:                                                                                   path,

@@ -148,7 +148,7 @@ func ownRoot(dir string) (*os.Root, error) {
 	if err != nil {
 		return nil, unfinished(err)
 	}
-	if _, err := ownPlace(root, config.RepositoryDir); err != nil {
+	if err := ownPlace(root, config.RepositoryDir); err != nil {
 		root.Close()
 		return nil, unusable(err)
 	}
@@ -187,7 +187,7 @@ func writeChanged(root *os.Root, before, after []config.File) error {
 			continue
 		}
 		name := path.Join(config.RepositoryDir, path.Base(f.Path))
-		if _, err := ownPlace(root, name); err != nil {
+		if err := ownPlace(root, name); err != nil {
 			return unusable(err)
 		}
 		if err := writeOwn(root, name, f.Text); err != nil {
@@ -198,26 +198,25 @@ func writeChanged(root *os.Root, before, after []config.File) error {
 	return nil
 }
 
-// ownPlace reports whether a file or directory of the repository's config exists. It
-// returns an error if one of the path's elements is a link, or is a file where a directory
-// must be.
-func ownPlace(root *os.Root, last string) (bool, error) {
+// ownPlace returns an error if an element of the path to a file or directory of the repository's config
+// is a link, or is a file where a directory must be. The path may not exist.
+func ownPlace(root *os.Root, last string) error {
 	for _, name := range slices.Compact([]string{path.Dir(config.RepositoryDir), config.RepositoryDir, last}) {
 		info, err := root.Lstat(name)
 		if errors.Is(err, fs.ErrNotExist) {
-			return false, nil
+			return nil
 		}
 		if err != nil {
-			return false, err
+			return err
 		}
 		switch {
 		case info.Mode()&fs.ModeSymlink != 0:
-			return false, fmt.Errorf("%s is a symbolic link, and config is written only into the repository itself: replace the link by the file or directory", name)
+			return fmt.Errorf("%s is a symbolic link, and config is written only into the repository itself: replace the link by the file or directory", name)
 		case !info.IsDir() && config.FileOf(name) == "":
-			return false, fmt.Errorf("%s is a file, not a directory", name)
+			return fmt.Errorf("%s is a file, not a directory", name)
 		}
 	}
-	return true, nil
+	return nil
 }
 
 func writeOwn(root *os.Root, name string, text []byte) error {
