@@ -29,7 +29,7 @@ type defect struct {
 	Base    map[string]string
 	Clean   map[string]string
 	Seeded  map[string]string
-	Lines   map[string][2]int // by path, the first and last seeded line
+	Lines   map[string][2]int // by path, the first and last seeded line, or zeros
 }
 
 // TestDefects seeds each defect into its clean change and reviews both with the defaults. It
@@ -112,17 +112,28 @@ func (d *defect) review(t *testing.T, r *run.Runner, repo *repository, commits [
 }
 
 // found names the rule that flags the seeded lines, or the change as a whole, and does not
-// flag the clean change.
+// flag the clean change. If the defect is in what the change lacks, it has no lines, and any line
+// may be flagged.
 func (d *defect) found(clean, seeded *pipeline.Report) string {
 	for _, f := range seeded.Findings {
 		said := slices.ContainsFunc(clean.Findings, func(c pipeline.Finding) bool { return c.RuleID == f.RuleID && c.Path == f.Path })
 		lines, in := d.Lines[f.Path]
 		there := in && (f.StartLine == 0 || f.EndLine >= lines[0]-1 && f.StartLine <= lines[1]+1)
-		if !said && (there || f.Path == "") {
+		if !said && (there || f.Path == "" || !d.hasLines()) {
 			return f.RuleID
 		}
 	}
 	return ""
+}
+
+// hasLines reports whether the seeded change has a line that the clean one lacks, or the reverse.
+func (d *defect) hasLines() bool {
+	for _, l := range d.Lines {
+		if l != [2]int{} {
+			return true
+		}
+	}
+	return false
 }
 
 func readDefects(t *testing.T) []defect {
