@@ -16,17 +16,7 @@ func TestWarningsOfFinalWithoutGateAndMode(t *testing.T) {
 		`{"final": ["mode"]}`:         `add "final": ["mode", "gate"]`,
 		`{"final": ["mode", "gate"]}`: "",
 	} {
-		c, problems := Load(named(layer(FileRules, "["+final+"]", FileSettings, settings), LayerServer))
-		if len(problems) > 0 {
-			t.Fatal(formatted(problems))
-		}
-		var all []string
-		for _, w := range c.Warnings() {
-			all = append(all, FormatProblem(w))
-		}
-		if got := strings.Join(all, "\n"); want == "" && got != "" || !strings.Contains(got, want) {
-			t.Errorf("%s: %q, want %q", settings, got, want)
-		}
+		wantWarning(t, settings, want, named(layer(FileRules, "["+final+"]", FileSettings, settings), LayerServer))
 	}
 }
 
@@ -194,16 +184,19 @@ func TestWarningsOfUnknownTypes(t *testing.T) {
 		"story": `use feature, fix, `,
 	} {
 		text := `[{"id": "mine", "description": "d", "priority": 5, "trigger": {"type": "any", "triggers": [{"type": "type", "types": ["fix", "` + name + `"]}]}, "dispatch": {"agents": ["finance-sme"]}}]`
-		c, problems := Load(named(layer(FileComposition, text), LayerRepository))
-		if len(problems) > 0 {
-			t.Fatal(formatted(problems))
-		}
-		var all []string
-		for _, w := range c.Warnings() {
-			all = append(all, FormatProblem(w))
-		}
-		if got := strings.Join(all, "\n"); want == "" && got != "" || !strings.Contains(got, want) {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
+		wantWarning(t, name, want, named(layer(FileComposition, text), LayerRepository))
+	}
+}
+
+// wantWarning checks that the warnings about the config of a layer contain one, or that there is none if
+// want is empty.
+func wantWarning(t *testing.T, name, want string, l Layer) {
+	t.Helper()
+	var all []string
+	for _, w := range mustLoad(t, l).Warnings() {
+		all = append(all, FormatProblem(w))
+	}
+	if got := strings.Join(all, "\n"); want == "" && got != "" || !strings.Contains(got, want) {
+		t.Errorf("%s: %q, want %q", name, got, want)
 	}
 }
