@@ -9,26 +9,28 @@ import (
 // Finding is one problem that an agent found (ReviewFinding in the schemas). Agents set the first
 // part of the fields, and aggregate the second part.
 type Finding struct {
-	Title          string       `json:"title"`
-	Severity       Severity     `json:"severity"`
-	Message        string       `json:"message"`
-	Confidence     float64      `json:"confidence"` // 0 to 1
-	Path           string       `json:"path"`       // this or Section
-	Section        string       `json:"section"`
-	RuleID         string       `json:"rule_id"`
-	Category       string       `json:"category"`
-	StartLine      int          `json:"start_line"` // on the head's side, 0 for the whole file
-	EndLine        int          `json:"end_line"`
-	WhyItMatters   string       `json:"why_it_matters"`
-	Evidence       List[string] `json:"evidence"`
-	Recommendation string       `json:"recommendation"`
-	Action         Action       `json:"action"`
-	SuggestedFix   string       `json:"suggested_fix"` // text for the lines StartLine to EndLine
-	AutofixClass   AutofixClass `json:"autofix_class"`
-	AutoClaim      string       `json:"auto_claim"`
-	Citation       string       `json:"citation"`
-	FindingType    FindingType  `json:"finding_type"`
-	Blocking       bool         `json:"blocking"`
+	Title      string   `json:"title"`
+	Severity   Severity `json:"severity"`
+	Message    string   `json:"message"`
+	Confidence float64  `json:"confidence"` // 0 to 1
+	Path       string   `json:"path"`       // this or Section
+	Section    string   `json:"section"`
+	RuleID     string   `json:"rule_id"`
+	Category   string   `json:"category"`
+	StartLine  int      `json:"start_line"` // on the head's side, 0 for the whole file
+	EndLine    int      `json:"end_line"`
+	// Also are further places in Path whose lines equal those of the finding, in document order.
+	Also           List[OtherPlace] `json:"also,omitempty"`
+	WhyItMatters   string           `json:"why_it_matters"`
+	Evidence       List[string]     `json:"evidence"`
+	Recommendation string           `json:"recommendation"`
+	Action         Action           `json:"action"`
+	SuggestedFix   string           `json:"suggested_fix"` // text for the lines StartLine to EndLine
+	AutofixClass   AutofixClass     `json:"autofix_class"`
+	AutoClaim      string           `json:"auto_claim"`
+	Citation       string           `json:"citation"`
+	FindingType    FindingType      `json:"finding_type"`
+	Blocking       bool             `json:"blocking"`
 
 	ID string `json:"id"` // fingerprint
 	// Fingerprints are those of all findings that were merged into this one, including ID, sorted.
@@ -63,6 +65,26 @@ type Finding struct {
 	// Final are the layers of the config that made the finding final. It leaves the gate only with
 	// the authority of each of them.
 	Final List[FinalIn] `json:"final,omitempty"`
+}
+
+// OtherPlace is a further place of a finding. ID is the fingerprint there, one of the finding's
+// Fingerprints.
+type OtherPlace struct {
+	ID        string `json:"id"`
+	StartLine int    `json:"start_line"`
+	EndLine   int    `json:"end_line"`
+}
+
+// Places returns the finding for each of its places, each with the fingerprint there. The first is
+// the finding itself.
+func (f *Finding) Places() []*Finding {
+	out := []*Finding{f}
+	for _, p := range f.Also {
+		other := *f
+		other.ID, other.StartLine, other.EndLine, other.Also = p.ID, p.StartLine, p.EndLine, nil
+		out = append(out, &other)
+	}
+	return out
 }
 
 // Maker is who made a finding. Model is empty for an agent without a model.

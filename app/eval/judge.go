@@ -103,9 +103,10 @@ func (d *Defect) at(f *pipeline.Finding) bool {
 	if len(d.Lines)+len(d.Quotes) == 0 {
 		return true
 	}
-	last := max(f.StartLine, f.EndLine)
 	near := func(r Range) bool {
-		return f.StartLine > 0 && r.Last >= f.StartLine-nearLines && r.First <= last+nearLines
+		return slices.ContainsFunc(f.Places(), func(f *pipeline.Finding) bool {
+			return f.StartLine > 0 && r.Last >= f.StartLine-nearLines && r.First <= max(f.StartLine, f.EndLine)+nearLines
+		})
 	}
 	if slices.ContainsFunc(d.Lines, near) {
 		return true

@@ -270,13 +270,22 @@ func listed[T any](all []T, differs func(T) bool, say func(T) string) []string {
 	return out
 }
 
-// found returns the findings of a report, enforced and in evaluation: what a rule finds does not
-// depend on whether it counts.
+// found returns the findings of a report, enforced and in evaluation, once for each of their places:
+// what a rule finds does not depend on whether it counts.
 func found(r *pipeline.Report) []pipeline.Finding {
-	if r.Evaluation == nil {
-		return r.Findings
+	var out []pipeline.Finding
+	add := func(list []pipeline.Finding) {
+		for i := range list {
+			for _, f := range list[i].Places() {
+				out = append(out, *f)
+			}
+		}
 	}
-	return slices.Concat(r.Findings, r.Evaluation.Findings)
+	add(r.Findings)
+	if r.Evaluation != nil {
+		add(r.Evaluation.Findings)
+	}
+	return out
 }
 
 // findingDifferences compares the findings.

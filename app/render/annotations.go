@@ -18,15 +18,15 @@ const (
 	maxAnnotationDetail = 16 * 1024 // bytes
 )
 
-// annotations returns annotations for the findings on changed lines, worst first. A finding
-// with a comment on its lines has none. all counts these findings without the limit. GitHub
+// annotations returns annotations for the findings on changed lines, worst first. Lines
+// with a comment on them have none. all counts these findings without the limit. GitHub
 // refuses a whole request if one annotation is outside the diff, and it takes only paths in
 // UTF-8.
 func annotations(v View) (out []ports.Annotation, all int) {
 	fs := newFindings(v, plainPen{}, linker{})
 	for _, f := range fs.list {
 		from, to, ok := fs.diff.changed(f.Path, f.StartLine, max(f.StartLine, f.EndLine))
-		if !ok || !utf8.ValidString(f.Path) || fs.isInline(f) {
+		if !ok || !utf8.ValidString(f.Path) || fs.isInline(f) && !fs.further[f] {
 			continue
 		}
 		if all++; all > maxAnnotations {

@@ -50,17 +50,18 @@ type findings struct {
 	diff     *diffIndex
 	rules    map[string]RuleNote
 	domains  []pipeline.Domain
-	inline   map[string]string        // see View.Inline
-	history  bool                     // there is a previous report, so the states new and open differ
-	previous *pipeline.PreviousReport // nil if only its head is known
-	wasNew   map[string]bool          // by fingerprint; see inPrevious
-	blocks   bool                     // the review blocks
-	bar      int                      // the weight from which a finding is serious
-	list     []*pipeline.Finding
-	groups   [][]*pipeline.Finding // list without disputes; equal findings share a group
-	serious  int                   // how many groups at the start are serious
-	disputes []*pipeline.Finding   // disagreements that are not serious
-	leftOut  []*pipeline.Finding   // in no group: the comment of an escalated pull request only counts them
+	inline   map[string]string          // see View.Inline
+	history  bool                       // there is a previous report, so the states new and open differ
+	previous *pipeline.PreviousReport   // nil if only its head is known
+	wasNew   map[string]bool            // by fingerprint; see inPrevious
+	blocks   bool                       // the review blocks
+	bar      int                        // the weight from which a finding is serious
+	list     []*pipeline.Finding        // each finding once for each of its places
+	further  map[*pipeline.Finding]bool // the places after the first
+	groups   [][]*pipeline.Finding      // list without disputes; equal findings share a group
+	serious  int                        // how many groups at the start are serious
+	disputes []*pipeline.Finding        // disagreements that are not serious
+	leftOut  []*pipeline.Finding        // in no group: the comment of an escalated pull request only counts them
 }
 
 // newFindings orders a report's findings by gate severity, worst first. Findings
@@ -71,10 +72,14 @@ func newFindings(v View, p pen, k linker) *findings {
 	fs := &findings{
 		p: p, k: k, diff: newDiffIndex(r.Facts.Files), rules: v.Rules, domains: r.Classification.Domains, inline: v.Inline,
 		history: r.Report.Changes.PreviousReport != "", previous: r.Previous,
-		blocks: findingsBlock(&r.Report), bar: barOf(&r.Report),
+		blocks: findingsBlock(&r.Report), bar: barOf(&r.Report), further: map[*pipeline.Finding]bool{},
 	}
 	for i := range r.Report.Findings {
-		fs.list = append(fs.list, &r.Report.Findings[i])
+		places := r.Report.Findings[i].Places()
+		fs.list = append(fs.list, places...)
+		for _, f := range places[1:] {
+			fs.further[f] = true
+		}
 	}
 	slices.SortStableFunc(fs.list, func(a, b *pipeline.Finding) int { return weight(b) - weight(a) })
 	fs.group()
@@ -346,7 +351,9 @@ func (fs *findings) counts(from, to int) pipeline.Counts {
 	var c pipeline.Counts
 	for _, g := range fs.groups[from:to] {
 		for _, f := range g {
-			c.Add(severityOf(f))
+			if !fs.further[f] {
+				c.Add(severityOf(f))
+			}
 		}
 	}
 	return c

@@ -29,7 +29,15 @@ type groupKey struct {
 // disputes.
 func (fs *findings) group() {
 	at := map[groupKey]int{}
+	last := -1 // the group of the last finding, if it has one
 	for _, f := range fs.list {
+		if fs.further[f] { // its first place is just before it
+			if last >= 0 {
+				fs.groups[last] = append(fs.groups[last], f)
+			}
+			continue
+		}
+		last = -1
 		if len(f.Perspectives) > 0 && !fs.isSerious(f) {
 			fs.disputes = append(fs.disputes, f)
 			continue
@@ -44,12 +52,13 @@ func (fs *findings) group() {
 		}
 		single := f.RuleID == "" || f.Path == "" || len(f.Perspectives) > 0 || fs.isInline(f)
 		if i, ok := at[key]; ok && !single {
-			fs.groups[i] = append(fs.groups[i], f)
+			fs.groups[i], last = append(fs.groups[i], f), i
 			continue
 		}
 		if !single {
 			at[key] = len(fs.groups)
 		}
+		last = len(fs.groups)
 		fs.groups = append(fs.groups, []*pipeline.Finding{f})
 		if fs.isSerious(f) {
 			fs.serious = len(fs.groups)
@@ -79,7 +88,7 @@ func (fs *findings) otherPlaces(group []*pipeline.Finding, limits placeLimits) [
 		at := struct {
 			Place, ID safe
 			Evidence  []safe
-		}{Place: fs.place(*f), ID: fs.id(*f)}
+		}{Place: fs.place(*f), ID: fs.placeID(*f)}
 		if limits.evidence && !slices.Equal((*f).Evidence, group[0].Evidence) {
 			at.Evidence = fs.evidence(*f, nil)
 		}
@@ -108,6 +117,15 @@ func notDismissed(f *pipeline.Finding) string { return reason(f, pipeline.Reason
 func reason(f *pipeline.Finding, kind pipeline.ReasonKind) string {
 	r, _ := f.Reason(kind)
 	return r.Text
+}
+
+// placeID is the id of a finding in a list of places. A further place of a finding has none, because
+// a person decides about all its places at once.
+func (fs *findings) placeID(f *pipeline.Finding) safe {
+	if fs.further[f] {
+		return ""
+	}
+	return fs.id(f)
 }
 
 // id shortens a finding's fingerprint.

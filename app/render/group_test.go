@@ -76,6 +76,45 @@ func inPlaces(n int, s pipeline.Severity) View {
 }
 
 // Every format shows all places of a blocking group, each with its id and its evidence.
+// A finding with several places is one item and counts once. Each place has an annotation and a
+// result of its own. Only the first has a comment on lines and an id.
+func TestPlacesOfOneFinding(t *testing.T) {
+	v := cleanView()
+	f := pipeline.Finding{
+		RuleID: "a-01", Title: "Title", Message: "Message", Severity: pipeline.SeverityMajor, GateSeverity: pipeline.SeverityMajor, Agent: "x",
+		Path: "a.go", StartLine: 1, ID: "ffff0001", Also: pipeline.List[pipeline.OtherPlace]{{ID: "ffff0003", StartLine: 3, EndLine: 3}},
+	}
+	v.Review.Facts.Files = pipeline.List[pipeline.File]{{Path: "a.go", Status: pipeline.FileAdded, Hunks: pipeline.List[pipeline.Hunk]{{
+		NewStart: 1, NewLines: 3, Lines: pipeline.List[pipeline.Line]{{Op: pipeline.LineAdded, New: 1, Text: "x"}, {Op: pipeline.LineAdded, New: 2, Text: "y"}, {Op: pipeline.LineAdded, New: 3, Text: "x"}},
+	}}}}
+	setFindings(&v, pipeline.DecisionNeedsFixes, "major > 0", f)
+	comment := Comment(v).Body
+	for _, want := range []string{"1 major", "and 1 more place", "Also at [`a.go:3`]"} {
+		if !strings.Contains(comment, want) {
+			t.Errorf("the comment lacks %q:\n%s", want, comment)
+		}
+	}
+	if strings.Contains(comment, "ffff0003") {
+		t.Errorf("the comment names the second place by an id:\n%s", comment)
+	}
+	if text := Text(v, TextOptions{Width: 1000}); !strings.Contains(text, "1 finding in 1 file") || !strings.Contains(text, "a.go:3") {
+		t.Errorf("the text does not count one finding with two places:\n%s", text)
+	}
+	if list, n := annotations(v); n != 2 || list[0].StartLine != 1 || list[1].StartLine != 3 {
+		t.Errorf("%d annotations, want one for each place: %+v", n, list)
+	}
+	if inline := OnLines(v).New(false, func(string) bool { return false }); len(inline) != 1 || inline[0].StartLine != 1 || !strings.Contains(inline[0].Body, "Also at") {
+		t.Errorf("comments on lines %+v, want one that names the other place", inline)
+	}
+	v.Inline = map[string]string{"ffff0001": "https://github.example/1"}
+	if list, _ := annotations(v); len(list) != 1 || list[0].StartLine != 3 {
+		t.Errorf("annotations beside a comment on lines: %+v, want the other place", list)
+	}
+	if report := v.Review.Report; !strings.Contains(Headless(&report), "a.go:1, :3") {
+		t.Errorf("the lines for programs lack the places:\n%s", Headless(&report))
+	}
+}
+
 func TestPlacesOfABlockingGroup(t *testing.T) {
 	v := inPlaces(40, pipeline.SeverityCritical)
 	check := Check(v)

@@ -68,6 +68,9 @@ func headlessPlace(f *pipeline.Finding) string {
 	if place != "" && f.StartLine > 0 {
 		place += fmt.Sprintf(":%d", f.StartLine)
 	}
+	for _, also := range f.Also {
+		place += fmt.Sprintf(", :%d", also.StartLine)
+	}
 	if place != "" && f.Section != "" {
 		return place + ", " + f.Section
 	}

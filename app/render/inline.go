@@ -56,7 +56,7 @@ func (c *LineComments) New(blocking bool, known func(fingerprint string) bool) [
 	var out []InlineRemark
 	for _, f := range c.fs.list {
 		from, to, ok := c.fs.diff.shown(f.Path, f.StartLine, max(f.StartLine, f.EndLine))
-		if !ok || blocking && !c.fs.isSerious(f) || slices.ContainsFunc(identities(f), known) || !utf8.ValidString(f.Path) {
+		if !ok || c.fs.further[f] || blocking && !c.fs.isSerious(f) || slices.ContainsFunc(identities(f), known) || !utf8.ValidString(f.Path) {
 			continue
 		}
 		body := c.open(f)
@@ -133,6 +133,9 @@ func (c *LineComments) finding(f *pipeline.Finding) finding {
 	out := c.fs.line(f)
 	c.fs.addDetails(&out, f)
 	out.State = ""
+	for _, other := range f.Also {
+		out.Also = append(out.Also, say("also at", struct{ Place, ID, Evidence safe }{Place: c.fs.at(f.Path, other.StartLine, other.EndLine)}))
+	}
 	return out
 }
 

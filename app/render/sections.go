@@ -200,6 +200,9 @@ func (s sections) table() []agentCounts {
 	var rows []agentCounts
 	at := map[string]int{}
 	for _, f := range s.fs.list {
+		if s.fs.further[f] {
+			continue
+		}
 		i, ok := at[f.Agent]
 		if !ok {
 			i = len(rows)

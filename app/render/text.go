@@ -143,7 +143,7 @@ func (t *terminal) counts() safe {
 			files[f.Path] = true
 		}
 	}
-	return say("text counts", struct{ Findings, In, Files int }{len(t.fs.list), len(files), len(t.r.Facts.Files)})
+	return say("text counts", struct{ Findings, In, Files int }{len(t.fs.list) - len(t.fs.further), len(files), len(t.r.Facts.Files)})
 }
 
 // head says what the title leaves open.
@@ -221,7 +221,7 @@ func (t *terminal) finding(out finding, g *fileGroup) {
 	listed := g.list[:1:1]
 	for i, other := range g.list[1:] {
 		if c := t.fs.frame(other); len(c.lines) > 0 && i+1 < maxFramed {
-			t.put(indent, say("text place", finding{Place: t.fs.at(other.Path, other.StartLine, 0), ID: t.fs.id(other)}), styleDim)
+			t.put(indent, say("text place", finding{Place: t.fs.at(other.Path, other.StartLine, 0), ID: t.fs.placeID(other)}), styleDim)
 			t.frame(c)
 			unseen := *other
 			unseen.Evidence = slices.DeleteFunc(slices.Clone(other.Evidence), c.has)

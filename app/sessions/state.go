@@ -237,15 +237,16 @@ func (s *State) ofReview(r *ports.StoredReview) {
 	rep := &r.Review.Report
 	s.Decision, s.ReviewedSHA = string(rep.Decision), r.HeadSHA
 	for i := range rep.Findings {
-		if i == MaxFindings {
-			s.FindingsMore = len(rep.Findings) - i
-			break
+		for _, f := range rep.Findings[i].Places() {
+			if len(s.Findings) == MaxFindings {
+				s.FindingsMore++
+				continue
+			}
+			s.Findings = append(s.Findings, Finding{
+				ID: f.ID, Severity: string(f.Severity), GateSeverity: string(f.GateSeverity), Path: f.Path, Line: f.StartLine,
+				Title: f.Title, Message: f.Message, Recommendation: f.Recommendation, Agent: f.Agent, RuleID: f.RuleID,
+			})
 		}
-		f := &rep.Findings[i]
-		s.Findings = append(s.Findings, Finding{
-			ID: f.ID, Severity: string(f.Severity), GateSeverity: string(f.GateSeverity), Path: f.Path, Line: f.StartLine,
-			Title: f.Title, Message: f.Message, Recommendation: f.Recommendation, Agent: f.Agent, RuleID: f.RuleID,
-		})
 	}
 	if rep.Session != nil && s.Cycle != nil && rep.Session.Cycle == s.Cycle.Number {
 		for _, x := range rep.Session.Reviewers {

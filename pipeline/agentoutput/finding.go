@@ -17,7 +17,7 @@ var (
 		"finding_type", "blocking",
 	}
 	filledIn = []string{
-		"id", "fingerprints", "surroundings", "original_path", "agent", "model", "reviewers", "found_by", "opinions", "flagged", "cited", "reasons", "gate_severity", "state", "perspectives", "final",
+		"id", "also", "fingerprints", "surroundings", "original_path", "agent", "model", "reviewers", "found_by", "opinions", "flagged", "cited", "reasons", "gate_severity", "state", "perspectives", "final",
 	}
 	knownFields = append(append([]string{}, agentsFields...), filledIn...)
 )

@@ -81,6 +81,7 @@ var afterDiscarded = [...]func(*work){
 	(*work).doubt,          // by memory, which must not affect any step before
 	(*work).sort,           // ends with the fingerprint, so that the order is total
 	(*work).compare,        // with the last report
+	unite,                  // equal lines of one file, after it is known which of them are new
 	(*work).gate,           // reads everything above
 }
 
