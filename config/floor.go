@@ -128,6 +128,28 @@ func (c *Config) AnyFinal(policies []string) bool {
 	return slices.ContainsFunc(c.Policies, func(p Policy) bool { return p.Final && slices.Contains(policies, p.ID) })
 }
 
+// HeldAgents lists the agents that are final, or that a final policy or signal sends. Nothing that
+// the repository says about its files makes them look at less.
+func HeldAgents(c *Config) []string {
+	var held []string
+	for i := range c.Agents {
+		if id := c.Agents[i].ID; c.finalAgents[id] != "" {
+			held = append(held, id)
+		}
+	}
+	for i := range c.Policies {
+		if p := &c.Policies[i]; p.Final {
+			held = append(held, p.Dispatch.Agents...)
+		}
+	}
+	for i := range c.Signals {
+		if s := &c.Signals[i]; s.Final {
+			held = append(held, s.Agent)
+		}
+	}
+	return held
+}
+
 // Floor returns the floor of a layer, or nil.
 func (c *Config) Floor(layer string) *Floor {
 	for i := range c.Floors {

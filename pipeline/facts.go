@@ -133,8 +133,12 @@ type File struct {
 	GeneratedByPath bool `json:"generated_by_path"`
 	// Bundle is set if the file, or a build before it, was a minified bundle at the base. It is then
 	// GeneratedByPath, too.
-	Bundle        bool `json:"bundle,omitempty"`
-	Vendored      bool `json:"vendored"`
+	Bundle   bool `json:"bundle,omitempty"`
+	Vendored bool `json:"vendored"`
+	// ByBase is set if the base says that the file is generated or vendored: by its .gitattributes, or
+	// because it is a Bundle. Such a file is looked at for secrets only, since its author can't have
+	// chosen that.
+	ByBase        bool `json:"by_base,omitempty"`
 	Test          bool `json:"test"`
 	Documentation bool `json:"documentation"`
 }

@@ -88,7 +88,7 @@ func Paths(ctx context.Context, cfg *config.Config, paths []string, attributes [
 	if err != nil {
 		return nil, fmt.Errorf("compile the policies: %w", err)
 	}
-	engine, err := rules.Compile(cfg.Rules)
+	engine, err := rules.Compile(cfg.Rules, config.HeldAgents(cfg)...)
 	if err != nil {
 		return nil, fmt.Errorf("compile the rules: %w", err)
 	}

@@ -183,15 +183,15 @@ func (cw coverageWords) except(scope *pipeline.AgentScope) bool {
 	})
 }
 
-// exceptions lists the files that only the rules for serious findings read, and the
-// files that no agent reads in full.
+// exceptions lists the files that only some rules read, and the files that no agent
+// reads in full.
 func (cw coverageWords) exceptions() []safe {
 	const maxFiles = 20
 	type group struct {
 		Files []safe
 		More  int
 	}
-	var partly, unread group
+	var partly, secrets, unread group
 	add := func(g *group, file safe) {
 		if len(g.Files) == maxFiles {
 			g.More++
@@ -217,8 +217,11 @@ func (cw coverageWords) exceptions() []safe {
 	for i := range cw.r.Facts.Files {
 		f := &cw.r.Facts.Files[i]
 		why, g := exception(f), &partly
-		if f.Binary {
+		switch {
+		case f.Binary:
 			g = &unread
+		case f.ByBase:
+			g = &secrets
 		}
 		if why != "" && !listed[f.Path] {
 			add(g, say("exception", struct{ Path, Why safe }{cw.p.code(clipPath(f.Path, maxPath), maxPath), why}))
@@ -228,6 +231,9 @@ func (cw coverageWords) exceptions() []safe {
 	if len(partly.Files) > 0 {
 		out = append(out, say("partly read", partly))
 	}
+	if len(secrets.Files) > 0 {
+		out = append(out, say("read for secrets", secrets))
+	}
 	if len(unread.Files) > 0 {
 		out = append(out, say("not read", unread))
 	}
@@ -235,7 +241,9 @@ func (cw coverageWords) exceptions() []safe {
 }
 
 // exceptional reports whether a file is not read like most files.
-func exceptional(f *pipeline.File) bool { return f.Binary || f.GeneratedByPath || f.Vendored }
+func exceptional(f *pipeline.File) bool {
+	return f.Binary || f.GeneratedByPath || f.Vendored || f.ByBase
+}
 
 // exception says why a file is not read like most files, or returns "".
 func exception(f *pipeline.File) safe {

@@ -40,7 +40,7 @@ func TestBundles(t *testing.T) {
 	} {
 		files := normalized(t, source(tt.files...)).Files
 		for _, f := range files {
-			if f.Path == tt.files[0].Path && (f.Bundle != tt.want || f.GeneratedByPath != tt.want) {
+			if f.Path == tt.files[0].Path && (f.Bundle != tt.want || f.GeneratedByPath != tt.want || f.ByBase != tt.want) {
 				t.Errorf("%s: a bundle: %t, generated: %t, want %t", name, f.Bundle, f.GeneratedByPath, tt.want)
 			}
 		}

@@ -295,10 +295,10 @@ func (a attributes) apply(f *pipeline.PRFacts) {
 	for i := range f.Files {
 		file := &f.Files[i]
 		if set, sets := a.of(file.Path, attrGenerated); sets {
-			file.Generated, file.GeneratedByPath = set, set
+			file.Generated, file.GeneratedByPath, file.ByBase = set, set, set
 		}
 		if set, sets := a.of(file.Path, attrVendored); sets {
-			file.Vendored = set
+			file.Vendored, file.ByBase = set, set || file.ByBase
 		}
 		if set, sets := a.of(file.Path, attrDocumentation); sets {
 			file.Documentation = set

@@ -72,7 +72,7 @@ func TestAttributesOfTheBaseCount(t *testing.T) {
 	for _, file := range f.Files {
 		at[file.Path] = file
 	}
-	if !at["gen/a.go"].GeneratedByPath || !at["gen/a.go"].Generated || at["vendor/ours/a.go"].Vendored {
+	if !at["gen/a.go"].GeneratedByPath || !at["gen/a.go"].Generated || at["vendor/ours/a.go"].Vendored || !at["gen/a.go"].ByBase || at["vendor/ours/a.go"].ByBase {
 		t.Errorf("%+v", f.Files)
 	}
 	gates := map[string]bool{}

@@ -28,8 +28,9 @@ type Engine struct {
 
 // Compile compiles the enabled rules that have a match or an expression. It
 // leaves the others out: they are prose for a model's checklist. The error names
-// the rule whose pattern, glob or expression does not compile.
-func Compile(cfg []config.Rule) (*Engine, error) {
+// the rule whose pattern, glob or expression does not compile. The rules of the held
+// agents don't trust what the base says about its files.
+func Compile(cfg []config.Rule, held ...string) (*Engine, error) {
 	e := &Engine{}
 	var added, removed, paths []*rule
 	for i := range cfg {
@@ -40,6 +41,7 @@ func Compile(cfg []config.Rule) (*Engine, error) {
 		if err != nil {
 			return nil, fmt.Errorf("compile rule %q: %w", cfg[i].ID, err)
 		}
+		r.held = slices.Contains(held, r.Agent)
 		if r.Match == nil {
 			e.whole = append(e.whole, r)
 			continue

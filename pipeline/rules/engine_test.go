@@ -37,7 +37,7 @@ func file(path string, lines ...string) pipeline.File {
 	return pipeline.File{Path: path, Status: pipeline.FileModified, Language: "Go", Hunks: pipeline.List[pipeline.Hunk]{h}}
 }
 
-func with(f pipeline.File, change func(*pipeline.File)) pipeline.File {
+func with[T any](f T, change func(*T)) T {
 	change(&f)
 	return f
 }
@@ -142,6 +142,29 @@ func TestGeneratedAndVendoredFiles(t *testing.T) {
 		}
 		if r.Final = true; len(findings(t, []config.Rule{r}, &pipeline.PRFacts{Files: files}, "agent")) != len(files) {
 			t.Errorf("a final rule of %s findings skips files", severity)
+		}
+	}
+}
+
+// Only rules about secrets and final rules look at lines of files that the base calls
+// generated or vendored. Rules about paths look at every file.
+func TestFilesThatTheBaseCallsGenerated(t *testing.T) {
+	ours := with(file("gen/a.go", "+TODO"), func(f *pipeline.File) {
+		f.Status, f.Generated, f.GeneratedByPath, f.ByBase = pipeline.FileAdded, true, true, true
+	})
+	line, path := rule(config.Match{Literal: "TODO"}), rule(config.Match{Literal: "gen/", On: config.OnPath})
+	line.Severity = pipeline.SeverityCritical
+	for name, tt := range map[string]struct {
+		rule  config.Rule
+		looks bool
+	}{
+		"a critical rule":      {line, false},
+		"a rule about secrets": {with(line, func(r *config.Rule) { r.Category, r.Severity = "secrets", pipeline.SeverityWarning }), true},
+		"a final rule":         {with(line, func(r *config.Rule) { r.Final = true }), true},
+		"a rule about paths":   {path, true},
+	} {
+		if got := findings(t, []config.Rule{tt.rule}, &pipeline.PRFacts{Files: pipeline.List[pipeline.File]{ours}}, "agent"); len(got) > 0 != tt.looks {
+			t.Errorf("%s has the findings %+v, want some: %t", name, got, tt.looks)
 		}
 	}
 }

@@ -52,6 +52,7 @@ func (v *view) kind() []byte {
 	v.key = strconv.AppendBool(append(v.key, 0), v.file.Test)
 	v.key = strconv.AppendBool(v.key, v.anyLanguage)
 	v.key = strconv.AppendBool(v.key, v.file.GeneratedByPath || v.file.Vendored)
+	v.key = strconv.AppendBool(v.key, v.file.ByBase)
 	for _, g := range v.globs {
 		v.key = strconv.AppendInt(append(v.key, ' '), int64(g), 36)
 	}

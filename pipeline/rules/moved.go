@@ -66,7 +66,7 @@ func reachOf(f *pipeline.File) (r reach, ok bool) {
 // kindOfFile returns what files have in common between which lines can move.
 func kindOfFile(f *pipeline.File) string {
 	kind := []byte(normalize.Family(f.Language))
-	for _, flag := range []bool{f.Test, f.Documentation, f.Vendored, f.Generated, f.GeneratedByPath} {
+	for _, flag := range []bool{f.Test, f.Documentation, f.Vendored, f.Generated, f.GeneratedByPath, f.ByBase} {
 		mark := byte('-')
 		if flag {
 			mark = '+'

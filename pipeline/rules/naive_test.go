@@ -307,7 +307,7 @@ func (r *naiveRule) wants(f *pipeline.File) bool {
 	return (len(m.Paths) == 0 || any(m.Paths)) && !any(excluded) &&
 		((r.Severity == pipeline.SeverityMajor || r.Severity == pipeline.SeverityCritical) && anyLanguage(f) || r.speaks(f)) &&
 		(m.Tests == nil || *m.Tests || !f.Test) &&
-		(onPath || !skipped(f) || r.Severity == pipeline.SeverityCritical || r.Severity == pipeline.SeverityMajor)
+		(onPath || !f.ByBase && (!skipped(f) || r.Severity == pipeline.SeverityCritical || r.Severity == pipeline.SeverityMajor))
 }
 
 func (r *naiveRule) speaks(f *pipeline.File) bool {

@@ -108,6 +108,7 @@ func genFile(t *rapid.T, path string) pipeline.File {
 		Path: path, Language: sampled("Go", "Markdown", "", "YAML", "XML", "INI").Draw(t, "language"),
 		Status: rapid.SampledFrom([]pipeline.FileStatus{pipeline.FileAdded, pipeline.FileModified, pipeline.FileRemoved, pipeline.FileRenamed}).Draw(t, "status"),
 		Test:   rare("test"), Generated: rare("generated"), GeneratedByPath: rare("generated_by_path"), Vendored: rare("vendored"),
+		ByBase: rare("by_base"),
 	}
 	at := 0
 	for range rapid.IntRange(0, 2).Draw(t, "hunks") {

@@ -25,6 +25,7 @@ type rule struct {
 	fix      bool
 	tests    bool
 	comments bool // whether it looks at comments
+	held     bool // whether it is a rule of a held agent; see Compile
 	moved    bool // whether a removed line counts that the change adds elsewhere
 
 	includes, excludes []int // indexes of globs in scopes

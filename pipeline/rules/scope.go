@@ -157,11 +157,21 @@ func mayBeAnyScript(f *pipeline.File) bool {
 	return f.Language == "" && !f.Documentation && path.Ext(f.Path) == ""
 }
 
+// categorySecrets is the category of rules that look for secrets.
+const categorySecrets = "secrets"
+
 // skips reports whether the rule ignores the file's lines because the file is
-// generated or vendored. The author of the pull request chooses the path, and the
-// repository writes the attributes. So rules of major and critical severity look
-// anyway, and so do final rules.
+// generated or vendored. If only its path says so, rules of major and critical
+// severity look anyway, because the author of the pull request chooses the path. If the
+// base says so, only rules about secrets look. Final rules always look, and rules of held
+// agents as if only the path said so: the repository writes what the base says, and the
+// layer that made them final need not trust it.
 func (r *rule) skips(f *pipeline.File) bool {
-	onPath := r.on == config.OnFile || r.on == config.OnPath
-	return !onPath && (f.GeneratedByPath || f.Vendored) && !r.serious() && !r.Final
+	switch {
+	case r.on == config.OnFile || r.on == config.OnPath || r.Final:
+		return false
+	case f.ByBase && !r.held:
+		return r.Category != categorySecrets
+	}
+	return (f.GeneratedByPath || f.Vendored) && !r.serious()
 }

@@ -49,7 +49,7 @@ func Compile(cfg *config.Config) (*Engine, error) {
 	if e.gaps, err = gapdetect.New(cfg); err != nil {
 		return nil, fmt.Errorf("compile the gap signals: %w", err)
 	}
-	if e.rules, err = rules.Compile(cfg.Rules); err != nil {
+	if e.rules, err = rules.Compile(cfg.Rules, config.HeldAgents(cfg)...); err != nil {
 		return nil, fmt.Errorf("compile the rules: %w", err)
 	}
 	var ignored []string

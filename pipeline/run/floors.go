@@ -87,7 +87,7 @@ func (e *Engine) views(facts *pipeline.PRFacts) []*pipeline.PRFacts {
 	sets := false
 	for _, f := range facts.Files {
 		p := normalize.WithoutAttributes(f)
-		sets = sets || p.Generated != f.Generated || p.GeneratedByPath != f.GeneratedByPath || p.Vendored != f.Vendored || p.Documentation != f.Documentation
+		sets = sets || p.Generated != f.Generated || p.GeneratedByPath != f.GeneratedByPath || p.Vendored != f.Vendored || p.ByBase != f.ByBase || p.Documentation != f.Documentation
 		plain.Files = append(plain.Files, p)
 	}
 	if !sets {
