@@ -283,6 +283,10 @@ type AgentResult struct {
 	Remote bool `json:"remote,omitempty"`
 	// Dropped counts findings that could not be read, so that they are not in Output.
 	Dropped int `json:"dropped"`
+	// WithoutRule counts the files in its scope that no rule of an agent looks at.
+	WithoutRule int `json:"without_rule,omitempty"`
+	// Unlisted counts the matches that limits of its rules keep out of Output.
+	Unlisted int `json:"unlisted,omitempty"`
 	// Citations are the citations in the output's findings that dispatch found at the head. An
 	// agent can't set them.
 	Citations List[string] `json:"citations"`

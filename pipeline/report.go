@@ -179,6 +179,9 @@ type Coverage struct {
 	// Shared counts findings that it also made and that are attributed to another.
 	Shared int    `json:"shared"`
 	Note   string `json:"note"`
+	// WithoutRule and Unlisted are those of the agent's result; see AgentResult.
+	WithoutRule int `json:"without_rule,omitempty"`
+	Unlisted    int `json:"unlisted,omitempty"`
 }
 
 // Changes compares a report with the last one of another head of the same pull request. Resolved

@@ -19,6 +19,8 @@ type agentRun struct {
 	Status   word
 	Required bool
 	Files    int  // 0: the whole change
+	Ruled    int  // files in its scope that its rules look at, or that an agent without rules read
+	Unruled  int  // the other files in its scope
 	Except   bool // some of these files were not read, or not in full
 	Handed   bool // its output was handed in; it was not dispatched
 	Gaps     bool // it only looked for gaps in the config
@@ -81,6 +83,8 @@ func (cw coverageWords) agents() []safe {
 			}
 			a.Note = cw.p.text(strings.TrimRight(c.Note, ". "), maxReason)
 			a.Shared, a.Runs = c.Shared, c.Runs
+			a.Unruled = min(a.Ruled, c.WithoutRule)
+			a.Ruled -= a.Unruled
 		}
 		switch pipeline.AgentStatus(a.Status) {
 		case pipeline.AgentOK, pipeline.AgentNotAsked, pipeline.AgentWaiting:
@@ -92,6 +96,9 @@ func (cw coverageWords) agents() []safe {
 	for i := range cw.r.Manifest.Entries {
 		e := &cw.r.Manifest.Entries[i]
 		a := agentRun{Agent: cw.p.text(e.Agent, maxName), Required: e.Required, Files: len(e.Scope.Files), Except: cw.except(&e.Scope), Why: cw.why(e)}
+		if a.Ruled = a.Files; e.Scope.All {
+			a.Ruled = len(cw.r.Facts.Files)
+		}
 		for _, c := range rows[e.Agent] {
 			put(a, c)
 		}

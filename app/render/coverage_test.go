@@ -54,6 +54,40 @@ func TestCoverageClaimsNoMoreThanWasRead(t *testing.T) {
 	}
 }
 
+// The coverage says that an agent read a file only if one of its rules looks at such files.
+func TestCoverageOfFilesWithoutARule(t *testing.T) {
+	for _, tt := range []struct {
+		agent         string // finance-sme has 1 file, and secrets 5
+		without, more int
+		want          string
+	}{
+		{"finance-sme", 0, 0, "finance-sme read 1 file, no findings"},
+		{"finance-sme", 1, 0, "finance-sme has no rule for the file ("},
+		{"finance-sme", 1, 2, "finance-sme has no rule for the file; 2 findings ("},
+		{"secrets", 5, 0, "secrets has no rule for any of 5 files ("},
+		{"secrets", 2, 0, "secrets read 3 files and has no rule for 2, except for the files listed below; no findings ("},
+	} {
+		v := cleanView()
+		for i := range v.Review.Report.Coverage {
+			if c := &v.Review.Report.Coverage[i]; c.Agent == tt.agent {
+				c.WithoutRule, c.Findings = tt.without, tt.more
+			}
+		}
+		if text := Text(v, TextOptions{Width: 1000}); !strings.Contains(text, tt.want) {
+			t.Errorf("%s, %d files without a rule: the text lacks %q:\n%s", tt.agent, tt.without, tt.want, text)
+		}
+	}
+}
+
+// The terminal's last line counts the findings that max_per_file leaves out.
+func TestUnlistedFindingsAreCounted(t *testing.T) {
+	v := findingsView()
+	v.Review.Report.Coverage[0].Unlisted, v.Review.Report.Coverage[3].Unlisted = 2, 1
+	if text := Text(v, TextOptions{Brief: true, Width: 1000}); !strings.Contains(text, "3 similar findings not listed") {
+		t.Errorf("the text lacks the count:\n%s", text)
+	}
+}
+
 // Findings that are shown under another agent's name count for the agent, too.
 func TestCoverageOfMergedFindings(t *testing.T) {
 	for _, tt := range []struct {

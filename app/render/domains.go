@@ -2,7 +2,7 @@ package render
 
 import "github.com/reviewgate/reviewgate/pipeline"
 
-// domains lists the files of each domain, with the mappings that put them there.
+// domains lists the files of each domain. /review explain and config explain name the globs.
 func (cw coverageWords) domains() items {
 	var known []pipeline.Domain
 	for _, d := range cw.r.Classification.Domains {
@@ -12,23 +12,11 @@ func (cw coverageWords) domains() items {
 	}
 	return each(known, func(d *pipeline.Domain) safe {
 		const maxFiles = 3
-		files := first(d.Files, maxFiles, cw.mapped)
+		files := first(d.Files, maxFiles, func(f pipeline.DomainFile) safe { return cw.p.code(clipPath(f.Path, maxPath), maxPath) })
 		return say("domain", struct {
 			Domain safe
 			Files  []safe
 		}{cw.p.text(d.ID, maxName), files})
-	})
-}
-
-// mapped puts a file into words, with the globs that put it into a domain.
-func (cw coverageWords) mapped(f pipeline.DomainFile) safe {
-	const maxGlobs, maxGlob = 3, 64 // runes: enough to recognise a glob
-	return say("mapped", struct {
-		Path  safe
-		Globs []safe
-	}{
-		cw.p.code(clipPath(f.Path, maxPath), maxPath),
-		first(f.Mappings, maxGlobs, func(glob string) safe { return cw.p.code(shortGlobs(glob), maxGlob) }),
 	})
 }
 

@@ -29,6 +29,7 @@ type frame struct {
 	lines    []headLine // those that are shown
 	at       int        // the index of the shown line with the code in question
 	from, to int        // the code in question within this line, in bytes; equal if it is not known
+	removed  bool       // the change removes the lines
 	style    string
 }
 
@@ -37,7 +38,11 @@ func (fs *findings) frame(f *pipeline.Finding) frame {
 		return frame{}
 	}
 	out := frame{style: severityStyle(word(severityOf(f)))}
-	out.all = fs.diff.between(f.Path, f.StartLine, max(f.StartLine, f.EndLine))
+	if out.removed = fs.rules[f.RuleID].Removed; out.removed {
+		out.all = fs.quotedIn(f, fs.diff.removedBeside(f.Path, f.StartLine))
+	} else {
+		out.all = fs.diff.between(f.Path, f.StartLine, max(f.StartLine, f.EndLine))
+	}
 	out.lines = out.all
 	n := len(out.all)
 	if n == 0 {
@@ -52,6 +57,17 @@ func (fs *findings) frame(f *pipeline.Finding) frame {
 		out.lines, out.at = out.all[start:start+maxFrameLines-1], out.at-start
 	}
 	return out
+}
+
+// quotedIn returns the first of some lines that holds a quote of the finding.
+func (fs *findings) quotedIn(f *pipeline.Finding, lines []headLine) []headLine {
+	for i := range lines {
+		one := frame{all: lines[i : i+1]}
+		if slices.ContainsFunc(f.Evidence, one.has) {
+			return one.all
+		}
+	}
+	return nil
 }
 
 // gutter returns the columns before the code.
@@ -103,7 +119,11 @@ func (t *terminal) frame(c frame) {
 			from, to = 0, 0
 		}
 		code, before, marked := cutAround(l.text, from, to, t.width-width)
-		row(mark, strconv.Itoa(l.number), code)
+		number := strconv.Itoa(l.number)
+		if c.removed { // the line has no number at the head
+			mark, number = "-", ""
+		}
+		row(mark, number, code)
 		if marked > 0 {
 			row("", "", strings.Repeat(" ", before)+t.style(strings.Repeat("^", marked), c.style))
 		}

@@ -191,3 +191,36 @@ func TestEvidenceInTheCode(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// A finding about a removed line shows that line, and not the one beside it.
+func TestRemovedLineIsShown(t *testing.T) {
+	v := cleanView()
+	removed := func(text string) pipeline.Line { return pipeline.Line{Op: pipeline.LineRemoved, Old: 1, Text: text} }
+	kept := func(number int, text string) pipeline.Line {
+		return pipeline.Line{Op: pipeline.LineContext, Old: number, New: number, Text: text}
+	}
+	v.Review.Facts.Files = pipeline.List[pipeline.File]{{Path: "api/openapi.yaml", Status: pipeline.FileModified, Hunks: pipeline.List[pipeline.Hunk]{
+		{NewStart: 11, NewLines: 2, Lines: pipeline.List[pipeline.Line]{kept(11, "paths:"), removed("  /carts:"), removed("  /carts/{id}:"), removed("    get: {}"), kept(12, "  /orders:")}},
+		{NewStart: 30, NewLines: 1, Lines: pipeline.List[pipeline.Line]{kept(30, "  /last:"), removed("  /end:")}},
+	}}}
+	v.Rules = map[string]RuleNote{"api-path": {Removed: true}}
+	at := func(line int, quote string) pipeline.Finding {
+		return pipeline.Finding{
+			RuleID: "api-path", Title: "A path is removed", Severity: pipeline.SeverityWarning, GateSeverity: pipeline.SeverityWarning, Path: "api/openapi.yaml",
+			StartLine: line, EndLine: line, Evidence: pipeline.List[string]{quote}, ID: fmt.Sprintf("%08x", line), Agent: "api-reviewer",
+		}
+	}
+	v.Review.Report.Findings = pipeline.List[pipeline.Finding]{at(12, "/carts/{id}:"), at(30, "/end:")}
+	text := Text(v, TextOptions{Width: 80, Brief: true})
+	for _, want := range []string{
+		"A path is removed  api/openapi.yaml:12 and 1 more place\n      - │   /carts/{id}:\n        │   ^^^^^^^^^^^^\n",
+		"api/openapi.yaml:30 · id 0000001e\n      - │   /end:\n        │   ^^^^^\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the text lacks\n%s\nit is\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "/orders") || strings.Contains(text, "Evidence") {
+		t.Errorf("the text shows the line beside, or repeats the removed line:\n%s", text)
+	}
+}

@@ -60,6 +60,27 @@ func (d *diffIndex) between(path string, start, end int) []headLine {
 	return lines[from:to]
 }
 
+// removedBeside returns the lines that the change removes next to a line of the head: the lines before
+// it, or after it at the end of a hunk. They have its number.
+func (d *diffIndex) removedBeside(path string, number int) (lines []headLine) {
+	f := d.files[path]
+	if f == nil {
+		return nil
+	}
+	for h, hunk := range f.Hunks {
+		next := hunk.NewStart
+		for _, l := range hunk.Lines {
+			switch {
+			case l.Op != pipeline.LineRemoved:
+				next = l.New + 1
+			case min(next, hunk.NewStart+hunk.NewLines-1) == number:
+				lines = append(lines, headLine{number: number, text: l.Text, hunk: h})
+			}
+		}
+	}
+	return lines
+}
+
 // text returns the lines start to end. It returns false if the diff does not have all of
 // them.
 func (d *diffIndex) text(path string, start, end int) ([]string, bool) {

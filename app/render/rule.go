@@ -97,6 +97,7 @@ func RuleNotes(r *pipeline.Report, cfg *config.Config) map[string]RuleNote {
 		note := RuleNote{
 			Reference: rule.Reference, Layer: cfg.LayerOf(config.FileRules, rule.ID),
 			Name: rule.Name, Description: rule.Description, Recommendation: rule.Recommendation, Severity: rule.Severity, SeverityIn: rule.SeverityIn, Pattern: linePattern(rule.Match),
+			Removed: rule.Match != nil && rule.Match.On == config.OnRemoved,
 		}
 		if note.Layer == config.LayerDefaults {
 			note.Layer = ""

@@ -113,7 +113,10 @@ func (t *terminal) brief(title int, d time.Duration) string {
 		maxUnread = 1 // a clean review has one line
 	}
 	unread := unreadFiles(t.r.Report.Incomplete)
-	staged := 0
+	staged, unlisted := 0, 0
+	for i := range t.r.Report.Coverage {
+		unlisted += t.r.Report.Coverage[i].Unlisted
+	}
 	for _, i := range t.r.Report.Incomplete {
 		if i.What == pipeline.IncompleteStaged {
 			staged++
@@ -124,8 +127,8 @@ func (t *terminal) brief(title int, d time.Duration) string {
 		Only, Counts, Head, Base, Took safe
 		Unread                         []safe
 		Files, More                    int
-		Staged, Gaps, Aside            int
-	}{t.page.Only, t.counts(), t.page.Head, t.page.Base, time, names, len(t.r.Facts.Files), len(unread) - len(names), staged, gaps.n, aside.n})
+		Staged, Gaps, Aside, Unlisted  int
+	}{t.page.Only, t.counts(), t.page.Head, t.page.Base, time, names, len(t.r.Facts.Files), len(unread) - len(names), staged, gaps.n, aside.n, unlisted})
 	if t.b.Len() == title {
 		return strings.TrimSuffix(t.b.String(), "\n") + t.style(" · "+string(summary), styleDim) + "\n"
 	}

@@ -51,7 +51,8 @@ type RuleNote struct {
 	Name, Description, Recommendation string
 	Severity                          pipeline.Severity
 	SeverityIn                        map[string]pipeline.Severity // raised severities, by domain
-	Pattern                           string                       // what the rule matches in a line, in RE2; empty if it matches no lines
+	Pattern                           string                       // what the rule matches in an added line, in RE2; empty if it matches none
+	Removed                           bool                         // it matches removed lines, and a finding's line is the one beside
 }
 
 // Links leads to the code host's web pages. With an empty WebURL, as for a local range,

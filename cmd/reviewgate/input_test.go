@@ -165,3 +165,22 @@ func TestNoInput(t *testing.T) {
 		}
 	}
 }
+
+// An error of any command shows a terminal no control sequences of its arguments.
+func TestErrorsHoldNoControlSequences(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const evil = "a\x1b[31m\u202eb\r"
+	for _, args := range [][]string{
+		{"review", "--format", evil}, {"review", "--repo", evil}, {"review", "--no" + evil}, {evil}, {"help", evil},
+		{"config", "check", evil}, {"config", "apply", "gap", evil}, {"demo", "--config", evil}, {"demo", "--database", evil + "/x"},
+		{"eval", evil}, {"synthesize", evil}, {"verdict", evil},
+	} {
+		var stderr bytes.Buffer
+		if code := execute(t.Context(), args, strings.NewReader(""), io.Discard, &stderr); code == exitGood {
+			t.Errorf("%q: exit code 0", args)
+		}
+		if text := stderr.String(); strings.ContainsAny(text, "\x1b\r\u202e") || !strings.Contains(text, `\x1b[31m\u202eb\r`) {
+			t.Errorf("%q: the error is %q", args, text)
+		}
+	}
+}

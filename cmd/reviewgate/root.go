@@ -7,7 +7,10 @@ import (
 	"io"
 	"os/exec"
 	"regexp"
+	"strconv"
+	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -114,6 +117,21 @@ func plainFlagError(err error) string {
 	return err.Error()
 }
 
+// escaped replaces what a terminal can't print by Go's escapes. Errors quote arguments and names of
+// files, which could hold control sequences.
+func escaped(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r == '\n' || unicode.IsPrint(r) {
+			b.WriteRune(r)
+			continue
+		}
+		quoted := strconv.QuoteRune(r)
+		b.WriteString(quoted[1 : len(quoted)-1])
+	}
+	return b.String()
+}
+
 // killed reports whether SIGINT or SIGTERM ended a program that the command ran. Such a
 // program may get the signal before this process does.
 func killed(err error) bool {
@@ -166,7 +184,7 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		code, err = exitUnfinished, errors.New("interrupted: run the command again")
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, "reviewgate:", err)
+		fmt.Fprintln(stderr, "reviewgate:", escaped(err.Error()))
 	}
 	if unknown := unknownCommand.FindStringSubmatch(fmt.Sprint(err)); unknown != nil {
 		fmt.Fprintf(stderr, "see %s --help\n", unknown[1])

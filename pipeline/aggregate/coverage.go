@@ -23,6 +23,8 @@ func (c coverage) add(r *pipeline.AgentResult, head string) {
 		row.Status, row.Note = r.Status, note(r, head)
 	}
 	row.Dropped += r.Dropped
+	row.WithoutRule = max(row.WithoutRule, r.WithoutRule)
+	row.Unlisted += r.Unlisted
 	if r.Run > 0 {
 		row.Runs = max(row.Runs, r.Run+1)
 	}

@@ -133,6 +133,7 @@ func (r runner) run(ctx context.Context) (pipeline.AgentResult, Observation) {
 			result.Note = note(a.Note)
 		}
 		result.Asked, result.Remote = a.Asked, a.Remote
+		result.WithoutRule, result.Unlisted = a.WithoutRule, a.Unlisted
 		result.Citations = Citations(ctx, a.Output.Findings, r.task.Facts, r.options, id)
 	}
 	observation.Duration, observation.Err = time.Since(start), a.err
@@ -332,6 +333,9 @@ type Answer struct {
 	Asked []pipeline.AskedLines
 	// Remote says that a remote reviewer answered; see pipeline.AgentResult.
 	Remote bool
+	// WithoutRule and Unlisted say what an agent with rules did not look at or does not list; see
+	// pipeline.AgentResult.
+	WithoutRule, Unlisted int
 }
 
 // Task is what an agent is asked to review.

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/plaintext"
 )
 
 // These are the confidences of findings. The code around a line can make a match on the line wrong.
@@ -17,6 +19,9 @@ const (
 	lineConfidence  = 0.9
 	wholeConfidence = 1
 )
+
+// maxNamedPath bounds a path in a note, in characters.
+const maxNamedPath = 50
 
 // agent is one agent's share of a scan.
 type agent struct {
@@ -48,7 +53,48 @@ func (a *agent) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer
 			out.Findings = append(out.Findings, found)
 		}
 	}
-	return dispatch.Answer{Output: out}, nil
+	answer := dispatch.Answer{Output: out, WithoutRule: a.withoutRule(&scope)}
+	answer.Unlisted, answer.Note = a.beyond(&scope)
+	return answer, nil
+}
+
+// withoutRule counts the files in the scope that no rule of the agent looks at.
+func (a *agent) withoutRule(scope *pipeline.AgentScope) (n int) {
+	if a.scan.engine.looksAtChange(a.id) {
+		return 0
+	}
+	for i := range a.scan.facts.Files {
+		if scope.Has(a.scan.facts.Files[i].Path) && !a.scan.lookers[i][a.id] {
+			n++
+		}
+	}
+	return n
+}
+
+// beyond counts the matches in the scope that limits of the agent's rules leave out, and names the
+// rules and files.
+func (a *agent) beyond(scope *pipeline.AgentScope) (n int, note string) {
+	const maxNamed = 3
+	var named []string
+	unnamed := 0
+	for _, b := range a.scan.beyond {
+		if b.rule.Agent != a.id || !scope.Has(b.path) {
+			continue
+		}
+		n += b.n
+		if len(named) == maxNamed {
+			unnamed += b.n
+			continue
+		}
+		named = append(named, fmt.Sprintf("%d more of %s in %s", b.n, b.rule.ID, plaintext.Cut(b.path, maxNamedPath)))
+	}
+	if n == 0 {
+		return 0, ""
+	}
+	if unnamed > 0 {
+		named = append(named, fmt.Sprintf("%d others", unnamed))
+	}
+	return n, "max_per_file leaves out " + strings.Join(named, ", ")
 }
 
 // domainsOf lists the domains of a match's file, if the severity of its rule depends on
@@ -99,13 +145,13 @@ func (f *match) finding() pipeline.Finding {
 		}
 		return out
 	}
-	if quote := r.evidence(f.text); quote != "" {
+	if quote := r.evidence(cmp.Or(f.code, f.text)); quote != "" {
 		out.Evidence = pipeline.List[string]{quote}
 	}
 	if f.path != "" && (r.on == config.OnAdded || r.on == config.OnRemoved) {
 		out.Confidence = lineConfidence
 	}
-	if r.on == config.OnAdded && !f.otherForm && len(f.text) <= maxFix {
+	if r.on == config.OnAdded && f.code == "" && len(f.text) <= maxFix {
 		if fix, ok := r.fixed(bounded(f.text, maxFix)); ok {
 			out.SuggestedFix = fix
 			out.AutofixClass = pipeline.AutofixAuto

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
 )
 
@@ -13,9 +14,21 @@ import (
 // of rules for Python.
 type kind struct {
 	added, serious *literals.Filter
+	rules          []*rule
 }
 
-// maxKinds bounds the kinds that an engine remembers, each of 32 KB. A repository
+// lookers are the agents with a rule that looks at a file of this status.
+func (k *kind) lookers(s pipeline.FileStatus) map[string]bool {
+	agents := map[string]bool{}
+	for _, r := range k.rules {
+		if r.sees(s) {
+			agents[r.Agent] = true
+		}
+	}
+	return agents
+}
+
+// maxKinds bounds the kinds that an engine remembers, each of some 35 KB. A repository
 // has a few dozen. Files of further kinds are searched for all literals.
 const maxKinds = 64
 
@@ -35,9 +48,9 @@ func (e *Engine) kindOf(v *view) *kind {
 		return k
 	}
 	if len(e.kinds.m) >= maxKinds {
-		return &kind{added: e.added.finder.All(), serious: e.serious.finder.All()}
+		return &kind{added: e.added.finder.All(), serious: e.serious.finder.All(), rules: e.lookingAt(v)}
 	}
-	k := &kind{added: e.added.only(v), serious: e.serious.only(v)}
+	k := &kind{added: e.added.only(v), serious: e.serious.only(v), rules: e.lookingAt(v)}
 	if e.kinds.m == nil {
 		e.kinds.m = map[string]*kind{}
 	}

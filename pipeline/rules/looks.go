@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"slices"
+
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
@@ -12,12 +14,23 @@ func (e *Engine) LooksAt(f *pipeline.File) []*config.Rule {
 	v := newView(e.scopes)
 	v.setFile(f)
 	var out []*config.Rule
-	for _, r := range e.rules {
-		if v.applies(r) && r.sees(f.Status) {
+	for _, r := range e.lookingAt(v) {
+		if r.sees(f.Status) {
 			out = append(out, &r.Rule)
 		}
 	}
 	return out
+}
+
+// lookingAt returns the rules that look at files of the kind of the view's file.
+func (e *Engine) lookingAt(v *view) []*rule {
+	return slices.DeleteFunc(slices.Clone(e.rules), func(r *rule) bool { return !v.applies(r) })
+}
+
+// looksAtChange reports whether a rule of the agent looks at the change as a whole, and so at all its
+// files.
+func (e *Engine) looksAtChange(agent string) bool {
+	return slices.ContainsFunc(e.whole, func(r *rule) bool { return r.Agent == agent })
 }
 
 // LooksAtChange returns the rules that look at a change's title or description, and

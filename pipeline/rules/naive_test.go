@@ -14,6 +14,7 @@ import (
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 	"github.com/reviewgate/reviewgate/pipeline/internal/comments"
 	"github.com/reviewgate/reviewgate/pipeline/normalize"
 	"github.com/reviewgate/reviewgate/pipeline/plaintext"
@@ -533,15 +534,20 @@ var classification = &pipeline.Classification{
 // findings runs the engine for one agent over the whole change.
 func findings(t fataler, cfg []config.Rule, facts *pipeline.PRFacts, agent string) []pipeline.Finding {
 	t.Helper()
+	return answer(t, cfg, facts, everything(agent)).Output.Findings
+}
+
+func answer(t fataler, cfg []config.Rule, facts *pipeline.PRFacts, task dispatch.Task) dispatch.Answer {
+	t.Helper()
 	e, err := rules.Compile(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := e.Scan(facts, classification).Agent(agent).Review(context.Background(), everything(agent))
+	a, err := e.Scan(facts, classification).Agent(task.Entry.Agent).Review(context.Background(), task)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer.Output.Findings
+	return a
 }
 
 func results(findings []pipeline.Finding) []result {

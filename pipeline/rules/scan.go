@@ -20,7 +20,9 @@ type Scan struct {
 	running        chan struct{}          // full while an agent runs the scan
 	ignored        func(path string) bool // may be nil
 	done           bool
-	matches        []match // in the order of the change
+	matches        []match           // in the order of the change
+	lookers        []map[string]bool // for each file, the agents with a rule that looks at it
+	beyond         []beyond          // in the order of the change
 }
 
 // match is a place where a rule matches, before it becomes a finding.
@@ -30,11 +32,18 @@ type match struct {
 	section     string
 	line        int
 	text        string // the whole line, even if the rule saw only maxLine bytes of it
+	code        string // the code as it is written if text is another form of it, or empty
 	ignoreAsked bool   // a comment asks to ignore it
-	otherForm   bool   // text is another form of the line
 	from        string // the other file of the change in which it stood before; see past
-	more        int    // how many further matches of the rule are not listed
+	more        int    // how many further matches of the rule are not listed, whatever its limit is
 	evalErr     error  // why the expression could not be evaluated
+}
+
+// beyond counts the matches of a rule in a file that its limit leaves out.
+type beyond struct {
+	rule *rule
+	path string
+	n    int
 }
 
 // Ignoring tells the scan which paths the config ignores. What moves out of such a file is new.
@@ -75,7 +84,6 @@ func (s *Scan) results(ctx context.Context) ([]match, error) {
 	if err := p.refuted(s.facts); err != nil {
 		return nil, err
 	}
-	p.unmoved(s.facts)
 	p.matches = slices.DeleteFunc(p.matches, func(f match) bool { return f.rule.early(f.text, s.facts.ObservedAt) })
 	in := expression.Input{Facts: s.facts, Classification: s.classification, Budget: expression.NewBudget()}
 	p.conditional(in)
@@ -83,7 +91,7 @@ func (s *Scan) results(ctx context.Context) ([]match, error) {
 		return nil, err
 	}
 	p.countUnlisted()
-	s.matches, s.done = p.matches, true
+	s.matches, s.lookers, s.beyond, s.done = p.matches, p.lookers, p.stillBeyond(), true
 	return s.matches, nil
 }
 
@@ -106,6 +114,9 @@ type pass struct {
 	above          string         // the previous line at the head
 	listed         map[*rule]int
 	more           map[*rule]int // matches beyond the bounds
+	beyond         []beyond
+	lookers        []map[string]bool
+	readded        map[string]bool // see addedLines; nil until a rule needs them
 	*scratch
 }
 
@@ -163,6 +174,7 @@ func (p *pass) change(facts *pipeline.PRFacts) error {
 		p.file, p.count, p.at.file = &facts.Files[i], nil, i
 		p.view.setFile(p.file)
 		p.kind = p.engine.kindOf(p.view)
+		p.lookers = append(p.lookers, p.kind.lookers(p.file.Status))
 		p.code = (p.view.anyLanguage || !prose[p.file.Language]) && len(p.engine.serious.rules) > 0
 		for _, r := range p.engine.messages {
 			if r.narrow() && !anywhere[r] && p.view.applies(r) {
@@ -173,6 +185,11 @@ func (p *pass) change(facts *pipeline.PRFacts) error {
 		p.paths()
 		if err := p.hunks(); err != nil {
 			return err
+		}
+		for _, r := range p.kind.rules {
+			if more := p.count[r] - r.Match.MaxPerFile; more > 0 {
+				p.beyond = append(p.beyond, beyond{r, p.file.Path, more})
+			}
 		}
 	}
 	if err := p.ctx.Err(); err != nil {
@@ -290,7 +307,7 @@ func (p *pass) otherForms(side *side, i int) {
 				continue
 			}
 			p.setMatched(r, i)
-			p.add(match{rule: r, path: p.file.Path, line: l.New, text: form, otherForm: true, ignoreAsked: asksToIgnore(l.Text, r.ID) || asksToIgnore(p.above, r.ID)})
+			p.add(match{rule: r, path: p.file.Path, line: l.New, text: form, code: l.Text, ignoreAsked: asksToIgnore(l.Text, r.ID) || asksToIgnore(p.above, r.ID)})
 		}
 	}
 }
@@ -324,10 +341,7 @@ func (p *pass) statementsIn(language string, h *pipeline.Hunk) {
 				}
 				p.setMatched(r, s.first)
 				l := &h.Lines[s.first]
-				if s.row {
-					text = l.Text // a row shows what the lines mean, not how they are written
-				}
-				p.add(match{rule: r, path: p.file.Path, line: l.New, text: text, otherForm: true, ignoreAsked: asksToIgnore(l.Text, r.ID)})
+				p.add(match{rule: r, path: p.file.Path, line: l.New, text: text, code: s.written(h), ignoreAsked: asksToIgnore(l.Text, r.ID)})
 			}
 		}
 	}
@@ -413,18 +427,19 @@ func (p *pass) addNew(f match, op pipeline.LineOp, i int) {
 	p.add(f)
 }
 
-// add keeps a match unless the rule has reached its limit for the file. A match
-// that a comment asks to ignore does not count towards the limit, so it can't hide
-// the next.
+// add keeps a match unless the rule has reached its limit for the file, or leaves out what moved. A
+// match that a comment asks to ignore does not count towards the limit, so it can't hide the next.
 func (p *pass) add(f match) {
+	if !f.rule.moved && p.isAddedAgain(f.text) {
+		return
+	}
 	if limit := f.rule.Match.MaxPerFile; limit > 0 && !f.ignoreAsked {
-		if p.count[f.rule] >= limit {
-			return
-		}
 		if p.count == nil {
 			p.count = map[*rule]int{}
 		}
-		p.count[f.rule]++
+		if p.count[f.rule]++; p.count[f.rule] > limit {
+			return
+		}
 	}
 	p.list(f)
 }
@@ -454,6 +469,22 @@ func (p *pass) countUnlisted() {
 			delete(p.more, f.rule)
 		}
 	}
+}
+
+// stillBeyond are the matches beyond limits of rules that still have a match in the file.
+func (p *pass) stillBeyond() []beyond {
+	if len(p.beyond) == 0 {
+		return nil
+	}
+	type place struct {
+		rule *rule
+		path string
+	}
+	has := map[place]bool{}
+	for i := range p.matches {
+		has[place{p.matches[i].rule, p.matches[i].path}] = true
+	}
+	return slices.DeleteFunc(p.beyond, func(b beyond) bool { return !has[place{b.rule, b.path}] })
 }
 
 // asksToIgnore reports whether a line may ask to ignore a rule's match. Aggregate

@@ -427,6 +427,21 @@ func (y *layout) statementAt(h *pipeline.Hunk, shapes []shape, i int, as reading
 	return done(s.last+1, nesting{})
 }
 
+// written is the code of the statement as it is written, or of a row its line: a row's text shows what
+// lines mean together.
+func (s *statement) written(h *pipeline.Hunk) string {
+	if s.row {
+		return h.Lines[s.first].Text
+	}
+	var lines []string
+	for i := s.start; i <= s.last; i++ {
+		if h.Lines[i].Op != pipeline.LineRemoved {
+			lines = append(lines, squeezed(h.Lines[i].Text))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
 // text is the nesting of the lines after a statement that ends within a string.
 func (n nesting) text() nesting {
 	if n.open == 0 {

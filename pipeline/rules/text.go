@@ -66,10 +66,10 @@ func window(before, match, after string) string {
 	return out
 }
 
-// shown replaces control characters.
+// shown replaces control characters, but not tabs and line feeds.
 func shown(text string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\t' {
+		if unicode.IsControl(r) && r != '\t' && r != '\n' {
 			return utf8.RuneError
 		}
 		return r

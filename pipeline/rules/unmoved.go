@@ -1,38 +1,31 @@
 package rules
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// unmoved removes the matches on removed lines of rules that leave out what moved, if the change adds
-// the line elsewhere.
-func (p *pass) unmoved(facts *pipeline.PRFacts) {
-	var added map[string]bool // made for the first such rule that matched
-	p.matches = slices.DeleteFunc(p.matches, func(f match) bool {
-		if f.rule.moved {
-			return false
-		}
-		if added == nil {
-			added = addedLines(facts)
-		}
-		return added[bareLine(f.text)]
-	})
+// isAddedAgain reports whether the change adds a removed line in another place. It reads the change
+// only for rules that leave out what moved and matched.
+func (p *pass) isAddedAgain(removed string) bool {
+	if p.readded == nil {
+		p.readded = addedLines(p.past.files)
+	}
+	return p.readded[bareLine(removed)]
 }
 
-// addedLines are the lines that the change adds to files other than documentation, as bareLine shows
+// addedLines are the lines that a change adds to files other than documentation, as bareLine shows
 // them: as a whole, and up to the first colon that a value follows.
-func addedLines(facts *pipeline.PRFacts) map[string]bool {
+func addedLines(files []pipeline.File) map[string]bool {
 	lines := map[string]bool{}
-	for i := range facts.Files {
-		if facts.Files[i].Documentation {
+	for i := range files {
+		if files[i].Documentation {
 			continue
 		}
-		for h := range facts.Files[i].Hunks {
-			for j := range facts.Files[i].Hunks[h].Lines {
-				l := &facts.Files[i].Hunks[h].Lines[j]
+		for h := range files[i].Hunks {
+			for j := range files[i].Hunks[h].Lines {
+				l := &files[i].Hunks[h].Lines[j]
 				if l.Op != pipeline.LineAdded {
 					continue
 				}

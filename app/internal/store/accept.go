@@ -152,12 +152,13 @@ func (s intake) acceptReview(ctx context.Context, t tx, d acceptance, ask ports.
 	return true, nil
 }
 
-// acceptClose closes the target if it is known. A merge asks for a job that brings the
-// repository's issues up to date.
+// acceptClose closes the target if it is known. A close that came late asks for a run if the target
+// is open. A merge asks for a job that brings the repository's issues up to date.
 func (s intake) acceptClose(ctx context.Context, t tx, d acceptance, ask ports.Close) (asked bool, err error) {
 	d.Key = ask.Target.Key()
 	var head string
-	err = t.row(ctx, `SELECT head_sha FROM targets WHERE key = ?`+t.lock(), d.Key).Scan(&head)
+	var closed bool
+	err = t.row(ctx, `SELECT head_sha, closed = 1 FROM targets WHERE key = ?`+t.lock(), d.Key).Scan(&head, &closed)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -167,9 +168,10 @@ func (s intake) acceptClose(ctx context.Context, t tx, d acceptance, ask ports.C
 	if err != nil {
 		return false, fmt.Errorf("close the target: %w", err)
 	}
-	if d.Closed {
+	switch {
+	case d.Closed:
 		err = s.askOthers(ctx, t, ask.Target.RepoID, head, d.Key)
-	} else { // GitHub's times have no fractions, so a run looks which event was the last
+	case !closed: // GitHub's times have no fractions, so a run looks which event was the last
 		_, err = s.raise(ctx, t, ports.ReviewAsk{Target: ask.Target.At(""), Reason: "closed and reopened", Rerun: ports.Rerun{Decide: true}})
 	}
 	if err != nil {

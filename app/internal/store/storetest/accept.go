@@ -110,6 +110,10 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 		if st := f.state(t, g.Key()); !st.Closed {
 			t.Errorf("the target is %+v", st)
 		}
+		f.accept(t, asking("closed before the last close", same))
+		if st := f.state(t, g.Key()); !st.Closed || st.Wanted != 4 { // no run has to look
+			t.Errorf("the target is %+v", st)
+		}
 		f.accept(t, asking("reopened again", ports.ReviewAsk{Target: g, Reason: "reopened", At: reopened}))
 		wantEvents(t, f, g.Key(), fmt.Sprint("reopened ", reopened.Unix()), fmt.Sprint("closed ", closed.Unix()), fmt.Sprint("closed ", reopened.Unix()))
 		late.Merged = true // nothing can follow a merge
