@@ -124,7 +124,7 @@ func TestOldCheckDoesNotHoldUpOthers(t *testing.T) {
 	one.Push(ghtest.Files{"store/x.go": "package store\n"}, "more")
 	letGo()
 	two := w.Repo.OpenPR(ghtest.PR{Title: "feat: other", Body: apptest.GoodBody, Head: "other", Files: apptest.Clean()})
-	ctx, cancel := context.WithTimeout(w.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(w.Context(), time.Minute)
 	defer cancel()
 	if err := w.GH.WaitFor(ctx, func() bool { r := two.CheckRuns(); return len(r) > 0 && r[0].Completed() }); err != nil {
 		st := w.state(two)
