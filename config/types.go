@@ -180,7 +180,7 @@ type Match struct {
 	// Comments says whether the rule also looks at text that is certainly a comment in the file's
 	// language. Default true.
 	Comments *bool `json:"comments,omitempty"`
-	// Moved says whether a removed line counts that the change adds again elsewhere, in any file but
+	// Moved says whether a removed line counts if the change adds it again elsewhere, in any file but
 	// documentation. Indentation, quotation marks and what follows a colon may differ. Default true.
 	Moved *bool `json:"moved,omitempty"`
 }

@@ -31,8 +31,8 @@ func (c *Config) Warnings() []pipeline.ConfigProblem {
 		if len(open) > 0 {
 			final := append(slices.Clone(f.Config.Settings.Final), open...)
 			list = append(list, c.warning(
-				fmt.Sprintf("the %s's layer makes entries final, but not the %s: final entries still block, and the layers above decide everything else", f.Layer, strings.Join(open, " and the ")),
-				fmt.Sprintf(`add "final": ["%s"] to the settings of the %s's layer if the layers above are not to change that`, strings.Join(final, `", "`), f.Layer),
+				fmt.Sprintf("the %s's layer makes entries final, but not the %s: final entries still block, and later layers decide everything else", f.Layer, strings.Join(open, " and the ")),
+				fmt.Sprintf(`add "final": ["%s"] to the settings of the %s's layer if later layers must not change that`, strings.Join(final, `", "`), f.Layer),
 				FileSettings, f.Layer))
 		}
 	}
@@ -49,7 +49,7 @@ func (c *Config) warning(problem, remedy, file, part string) pipeline.ConfigProb
 	return w
 }
 
-// places returns where the layers above the defaults wrote what warnings can be about. The keys are
+// places returns where the layers after the defaults wrote what warnings can be about. The keys are
 // a file and a part of it: the id of an entry, "extends", the name of a setting, the name and index
 // of an entry of a setting, or the layer whose settings these are.
 func (s *stack) places() map[[2]string]pipeline.ConfigProblem {
@@ -81,7 +81,7 @@ func (s *stack) places() map[[2]string]pipeline.ConfigProblem {
 	return out
 }
 
-// uncheckedWarnings names the rules of the layers above the defaults that nothing checks.
+// uncheckedWarnings names the rules of the layers after the defaults that nothing checks.
 func (c *Config) uncheckedWarnings() []pipeline.ConfigProblem {
 	var ids []string
 	for _, r := range c.OwnUnchecked() {
@@ -152,7 +152,7 @@ func typesNamed(t policies.Trigger) []string {
 	return names
 }
 
-// triggerWarnings lists the policies that require an agent, and that may not hold if one more path
+// triggerWarnings lists the policies that require an agent, and that may not apply if one more path
 // is in a change or if its author words it otherwise. It leaves out the policies of the defaults.
 func (c *Config) triggerWarnings() (list []pipeline.ConfigProblem) {
 	shipped := map[string]policies.Trigger{}
@@ -171,13 +171,13 @@ func (c *Config) triggerWarnings() (list []pipeline.ConfigProblem) {
 		}
 		if words := wordsRead(p.Trigger); words != "" {
 			list = append(list, c.warning(
-				fmt.Sprintf("the policy %s reads %s, so the author of a change can keep the policy from holding, and then %s may not look at the whole change", shown(p.ID), words, lost),
-				`let the trigger read paths, domains or services instead, such as {"type": "path", "globs": ["src/**"]}, or let it hold: {"type": "always"}`, FileComposition, p.ID))
+				fmt.Sprintf("the policy %s reads %s, so the author of a change can keep the policy from applying, and then %s may look at only a part of the change", shown(p.ID), words, lost),
+				`let the trigger read paths, domains or services instead, such as {"type": "path", "globs": ["src/**"]}, or always apply the policy: {"type": "always"}`, FileComposition, p.ID))
 		}
 		if falls(p.Trigger) {
 			list = append(list, c.warning(
-				fmt.Sprintf("one path in a change can keep the policy %s from holding, and then %s may not look at the whole change", shown(p.ID), lost),
-				`leave paths out by "ignore" in `+c.FileName(FileSettings)+`, and let the policy's trigger hold: {"type": "always"}`, FileComposition, p.ID))
+				fmt.Sprintf("one path in a change can keep the policy %s from applying, and then %s may look at only a part of the change", shown(p.ID), lost),
+				`leave paths out by "ignore" in `+c.FileName(FileSettings)+`, and always apply the policy: {"type": "always"}`, FileComposition, p.ID))
 		}
 	}
 	return list
@@ -262,7 +262,7 @@ func readsPaths(when string) bool {
 // ways.
 var anyFile = regexp.MustCompile(`^\s*(?:facts\.files\.exists|!\s*facts\.files\.all|facts\.files\.filter)\(\w+,(.*?)\)(?:\.size\(\)\s*>=?\s*\d+)?\s*$`)
 
-// isBalanced reports whether each parenthesis of a part of an expression is closed in it.
+// isBalanced reports whether a part of an expression closes each parenthesis that it opens.
 func isBalanced(part string) bool {
 	open := 0
 	for _, c := range part {

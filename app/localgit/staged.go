@@ -60,8 +60,8 @@ func (s *Source) indexOfHook(ctx context.Context) (string, error) {
 	return index, nil
 }
 
-// listIndex lists the files of the index that a commit would have, by default all. git ls-files is no
-// help: it also lists files that git add --intent-to-add has only marked.
+// listIndex lists the files of the index that a commit would have, by default all. git ls-files would
+// also list files that git add --intent-to-add has only marked.
 func (g *git) listIndex(ctx context.Context, paths ...string) ([]treeEntry, error) {
 	out, err := g.output(ctx, append([]string{
 		"diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--ita-invisible-in-index", g.emptyTree, "--",

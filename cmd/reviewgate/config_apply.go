@@ -249,11 +249,12 @@ func applied(steps []patch.Step) string {
 	return b.String() + "The config is valid. What was written counts once it is on the default branch.\n"
 }
 
-// newWarnings are the warnings about a config that there were not before.
+// newWarnings are the warnings about a config that there were not before. A patch can move lines, so a
+// warning about another line of the same part is not new.
 func newWarnings(before, after *config.Config) (lines string) {
 	old := before.Warnings()
 	for _, w := range after.Warnings() {
-		if !slices.ContainsFunc(old, func(o pipeline.ConfigProblem) bool { return o.Problem == w.Problem }) {
+		if !slices.ContainsFunc(old, func(o pipeline.ConfigProblem) bool { return o.Problem == w.Problem && o.File == w.File && o.Pointer == w.Pointer }) {
 			lines += "warning: " + config.FormatProblem(w) + "\n"
 		}
 	}
@@ -343,9 +344,9 @@ func gapOf(log []pipeline.GapLogEntry, id string) (found pipeline.ConfigPatch, e
 	case len(matches) > 1:
 		return found, fmt.Errorf("%d gaps have ids that begin with %s: give more characters of %s", len(matches), id, shownIDs(matches))
 	case len(ids) > 0:
-		return found, fmt.Errorf("no gap has the id %q: the gaps are %s", plaintext.Printable(id), shownIDs(ids))
+		return found, fmt.Errorf("no gap has the id %q: the gaps are %s; reviewgate review --verbose and the check on GitHub show them", plaintext.Printable(id), shownIDs(ids))
 	}
-	return found, fmt.Errorf("no gap has the id %q, because the review has no gaps: save the patch in a file and name the file, or name the report of the review with --report", plaintext.Printable(id))
+	return found, fmt.Errorf("no gap has the id %q, because the review of this change has no gaps; the check on GitHub and reviewgate review --verbose show the ids: name the change that has it with --base and --head, its report with --report, or a file with the patch", plaintext.Printable(id))
 }
 
 // shownIDs lists some ids.

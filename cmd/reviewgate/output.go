@@ -80,7 +80,7 @@ type outputFlags struct {
 func (f *outputFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.format, "format", "", join(formatNames())+" (default: github in a job of GitHub Actions without --output, otherwise text)")
 	c.Flags().StringVar(&f.output, "output", "", "`file` to write the review to, instead of standard output")
-	c.Flags().StringVar(&f.failOn, "fail-on", "", "exit with 1 from this `severity` on: critical, major or warning; or never (default: the gate decides)")
+	c.Flags().StringVar(&f.failOn, "fail-on", "", "exit with 1 for a finding of this `severity` or above (critical, major or warning) and for an incomplete review, or never exit with 1 (never) (default: the gate decides)")
 	c.Flags().BoolVar(&f.verbose, "verbose", false, "with the format text, print coverage, gaps and what was set aside, too")
 	c.Flags().BoolVar(&f.quiet, "quiet", false, "print nothing if the exit code is 0; --output is written all the same")
 }

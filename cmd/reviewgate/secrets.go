@@ -51,8 +51,10 @@ still replaces the value everywhere, and each review lists that it was allowed.
 The command writes the entry into the settings in .github/reviewgate at the root of the
 work tree, as config apply writes a patch: the file may be JSON, JSONC or YAML, and
 everything else in it stays as it is. The entry counts once it is on the base branch, so
-put it there in a separate pull request. If the server's or the organisation's config makes the agent
-secrets final, the entry is refused. To check that first, name their directories.`,
+merge it in a pull request of its own.
+
+If the server or the organisation makes the agent secrets final, no entry counts. The
+command refuses to write one if you name the directories of their config.`,
 		Example: `  reviewgate secrets allow 3f2a9c --reason "public key of the sandbox"` + "\n" +
 			`  reviewgate secrets allow 3f2a9c --base main --expires 2027-01-31 --reason "rotated by then"`,
 		Args: func(_ *cobra.Command, args []string) error {

@@ -261,3 +261,33 @@ func TestReadsLabelsOfEnabledPolicies(t *testing.T) {
 		}
 	}
 }
+
+// By the shipped policies, a feature or a fix brings test-reviewer if a file other than documentation
+// changes, whatever the title says.
+func TestDocumentationAloneBringsNoTestReviewer(t *testing.T) {
+	cfg, problems := config.Load()
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	composer, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, code := pipeline.File{Path: "docs/a.md", Documentation: true}, pipeline.File{Path: "src/a.ts"}
+	for name, test := range map[string]struct {
+		files []pipeline.File
+		kind  string
+		want  bool
+	}{
+		"documentation":          {[]pipeline.File{page}, "feature", false},
+		"code":                   {[]pipeline.File{code}, "feature", true},
+		"code and documentation": {[]pipeline.File{page, code}, "fix", true},
+		"code of another type":   {[]pipeline.File{code}, "chore", false},
+	} {
+		m := composer.Compose(&pipeline.PRFacts{Files: test.files}, &pipeline.Classification{Type: test.kind})
+		e := m.Entry("test-reviewer")
+		if (e != nil) != test.want || e != nil && !e.Scope.All {
+			t.Errorf("%s: the entry is %+v", name, e)
+		}
+	}
+}

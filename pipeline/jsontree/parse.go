@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -188,10 +189,13 @@ func (d *Document) errorOf(offset int, f fault) *Error {
 }
 
 // IsPath reports whether a text looks like a path, which git stores instead of a symbolic link: one
-// line with a slash and no spaces.
+// line without spaces that has a slash or the extension of a file.
 func IsPath(text string) bool {
-	return strings.Contains(text, "/") && !strings.HasPrefix(text, "//") && !strings.ContainsAny(text, " \t\r\n[]{}\"")
+	return (strings.Contains(text, "/") || extension.MatchString(text)) && !strings.HasPrefix(text, "//") && !strings.ContainsAny(text, " \t\r\n[]{}\"")
 }
+
+// extension matches a name that ends with an extension of letters.
+var extension = regexp.MustCompile(`\w\.[A-Za-z]{2,8}$`)
 
 // syntaxError puts an error of encoding/json into the user's terms.
 func (d *Document) syntaxError(offset int, err *json.SyntaxError) *Error {

@@ -240,6 +240,7 @@ func TestFaultsAreNamed(t *testing.T) {
 		`[1`:               "1:3 the file ends in the middle of a value",
 		`[1] 2`:            "1:5 there is something after the end of the JSON value",
 		`../other/a.json`:  "1:1 this is a symbolic link, or plain text instead of JSON",
+		`settings.json`:    "1:1 this is a symbolic link, or plain text instead of JSON",
 		`mode: advisory`:   "1:1 this is not JSON",
 		"mode: x\na: b\n":  "1:1 this is not JSON",
 		`advisory`:         "1:1 this is not JSON",

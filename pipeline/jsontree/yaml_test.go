@@ -82,6 +82,7 @@ func TestYAMLErrors(t *testing.T) {
 		"a: x\rb: y":                   {"f.yaml:1:5: YAML reads the character U+000D as a line break, but not everybody sees one; end lines with a line feed, or write the character as an escape in double quotes"},
 		"a: \x01":                      {"f.yaml:1:4: the control character U+0001 is not allowed in YAML; remove it, or write it as an escape in double quotes"},
 		"../common/rules.yaml":         {"f.yaml:1:1: this is a symbolic link, or plain text instead of YAML; put the YAML file itself here: links are not followed"},
+		"rules.yaml":                   {"f.yaml:1:1: this is a symbolic link, or plain text instead of YAML; put the YAML file itself here: links are not followed"},
 		"b: 1\na:\n- 1\nc\n- 2\n":      {"f.yaml:4:1: a line here has no colon after its key; write key: value, or indent the line as part of the text above"},
 		"b: 1\na:\n  - 1\n  c: 2\n":    {"f.yaml:3:3: this line, or one below it, does not fit the list that it is in; check the indentation, and begin each entry with a dash"},
 		"b: 1\na:\n  c: 1\n   d: 2\n":  {`f.yaml:4:4: there is a colon where no key can be; put a text with ": " in quotes, or check the indentation`},
