@@ -483,6 +483,13 @@ func ruleEntry(b *strings.Builder, r Rule) {
 		}
 	}
 	fmt.Fprintf(b, "\n\n%s\n\nLooks for: %s\n\nFix: %s\n", r.Description, sentence(r.Detection), sentence(r.Recommendation))
+	if len(r.Linters) > 0 {
+		var checks []string
+		for _, linter := range slices.Sorted(maps.Keys(r.Linters)) {
+			checks = append(checks, linter+" "+strings.Join(r.Linters[linter], ", "))
+		}
+		fmt.Fprintf(b, "\nLinters: %s\n", sentence(strings.Join(checks, "; ")))
+	}
 	if r.Reference != "" {
 		fmt.Fprintf(b, "\nMore: <%s>\n", r.Reference)
 	}

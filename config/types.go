@@ -104,6 +104,9 @@ type Rule struct {
 	Final bool   `json:"final"`          // default false; see the package's documentation
 	// Profile is the profile that the rule belongs to, ProfileDefault (default) or ProfileStrict.
 	Profile string `json:"profile,omitempty"`
+	// Linters are the checks of linters that look for the same, by the linter's name. Where the base
+	// asks such a linter to be silent, the rule is silent too, within limits; see the guide.
+	Linters map[string][]string `json:"linters,omitempty"`
 }
 
 // These are the profiles. The profile default has what most teams would fix. The profile strict adds

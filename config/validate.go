@@ -27,6 +27,7 @@ func (t *trial) checkEntries() {
 	for _, e := range t.own[FileRules] {
 		t.values.checkMatch(e)
 		t.values.checkReference(e.node.Get("reference"))
+		t.values.checkLinters(e)
 	}
 	for _, e := range t.own[FileComposition] {
 		t.values.checkTriggerGlobs(e.node.Get("trigger"))

@@ -385,7 +385,7 @@ func (n *naiveScan) file(file int, f *pipeline.File) {
 				if removed {
 					line = beside(f, h, j)
 				}
-				asked := asks(l.Text, r.ID) || asks(above, r.ID)
+				asked := asks(l.Text, r.ID) || asks(above, r.ID) || r.silenced(f.Language, h.Lines, j)
 				switch {
 				case !added && !removed:
 					others[r] = append(others[r], l.Text)
@@ -406,7 +406,7 @@ func (n *naiveScan) file(file int, f *pipeline.File) {
 							continue
 						}
 						seen[place(r, j)] = true
-						add(r, l.New, asks(l.Text, r.ID) || asks(above, r.ID))
+						add(r, l.New, asks(l.Text, r.ID) || asks(above, r.ID) || r.silenced(f.Language, h.Lines, j))
 					}
 				}
 			}
@@ -459,11 +459,79 @@ func (n *naiveScan) file(file int, f *pipeline.File) {
 						continue
 					}
 					seen[place(r, s.First)] = true
-					add(r, h.Lines[s.First].New, asks(h.Lines[s.First].Text, r.ID))
+					add(r, h.Lines[s.First].New, asks(h.Lines[s.First].Text, r.ID) || r.silenced(f.Language, h.Lines, s.First))
 				}
 			}
 		}
 	}
+}
+
+// linterComments are the lines with comments for linters that the tests use.
+var linterComments = map[string]struct{ language, linter, check, about string }{
+	"key //nolint:gosec":                     {"Go", "gosec", "", "line"},
+	"//nolint":                               {"Go", "gosec", "", "next"},
+	"key /* eslint-disable-line no-key */":   {"JavaScript", "eslint", "no-key", "line"},
+	"// eslint-disable-next-line no-ab -- x": {"JavaScript", "eslint", "no-ab", "next"},
+	"/* eslint-disable no-key */ ab":         {"JavaScript", "eslint", "no-key", "from"},
+	"/* eslint-enable */":                    {"JavaScript", "eslint", "", "to"},
+	"ab // NOSONAR":                          {"Go JavaScript", "sonarqube", "", "line"},
+	"\"key //nolint:gosec\"":                 {},
+}
+
+// silenced reports whether a comment asked the rule's linter before the change to be silent about a line.
+func (r *naiveRule) silenced(language string, lines []pipeline.Line, i int) bool {
+	asks := func(j int, about string) bool {
+		c, known := linterComments[lines[j].Text]
+		checks, mapped := r.Linters[c.linter]
+		return known && lines[j].Op != pipeline.LineRemoved && c.about == about && mapped && slices.Contains(strings.Fields(c.language), language) &&
+			(c.check == "" || slices.Contains(checks, c.check))
+	}
+	// block is the range of changed lines around a line.
+	block := func(j int) (from, to int) {
+		for from = j; from > 0 && lines[from-1].Op != pipeline.LineContext; from-- {
+		}
+		for to = j; to < len(lines) && lines[to].Op != pipeline.LineContext; to++ {
+		}
+		return from, to
+	}
+	old := func(j int) bool {
+		if lines[j].Op == pipeline.LineContext {
+			return true
+		}
+		left := 0
+		from, to := block(j)
+		for k := from; k < to; k++ {
+			switch same := lines[k].Text == lines[j].Text; {
+			case same && lines[k].Op == pipeline.LineRemoved:
+				left++
+			case same && k < j:
+				left--
+			}
+		}
+		return left > 0
+	}
+	for j := i; j >= 0; j-- {
+		switch {
+		case j == i:
+			if asks(j, "line") && old(j) {
+				return true
+			}
+			continue
+		case asks(j, "to"):
+			return false
+		case asks(j, "from") && old(j):
+			return true
+		}
+		between := slices.ContainsFunc(lines[j+1:i], func(l pipeline.Line) bool { return l.Op != pipeline.LineRemoved })
+		if between || lines[i].Op == pipeline.LineRemoved || !asks(j, "next") || !old(j) {
+			continue
+		}
+		from, to := block(i)
+		if lines[i].Op == pipeline.LineContext || slices.ContainsFunc(lines[from:to], func(l pipeline.Line) bool { return l.Op == pipeline.LineRemoved }) {
+			return true
+		}
+	}
+	return false
 }
 
 // common returns the common start of two texts.

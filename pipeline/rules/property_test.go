@@ -2,7 +2,9 @@ package rules_test
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,7 +63,8 @@ func genRule(t *rapid.T) config.Rule {
 	if rapid.IntRange(0, 3).Draw(t, "conditional") == 0 {
 		when = genWhen.Draw(t, "when")
 	}
-	return config.Rule{When: when, Enabled: rapid.IntRange(0, 9).Draw(t, "enabled") > 0, Agent: "agent", Severity: rapid.SampledFrom(pipeline.Severities()).Draw(t, "severity"), Match: m}
+	linters := rapid.SampledFrom([]map[string][]string{nil, {"gosec": {"G1"}}, {"eslint": {"no-key"}}, {"eslint": {"no-ab"}, "gosec": {"G1"}}, {"sonarqube": {"S1"}}}).Draw(t, "linters")
+	return config.Rule{When: when, Linters: linters, Enabled: rapid.IntRange(0, 9).Draw(t, "enabled") > 0, Agent: "agent", Severity: rapid.SampledFrom(pipeline.Severities()).Draw(t, "severity"), Match: m}
 }
 
 func genPattern(t *rapid.T) string {
@@ -79,6 +82,7 @@ func anyPattern(t *rapid.T) string {
 
 var genLine = rapid.OneOf(
 	sampled("", "#!/usr/bin/lua", "#!/usr/bin/lua", "key = \"ab\"", "// nolint: key", "askkey\r", "a b \t", "\x00a\x00", "ab\xff\xfe", "\u212aEY", "\u017f3 key", "é", strings.Repeat("ab ", 3000), "x"+strings.Repeat("é", 5000), "TODO x", "key // reviewgate:ignore rule-0 why", "// reviewgate:ignore rule-1 why"),
+	rapid.SampledFrom(slices.Sorted(maps.Keys(linterComments))),
 	sampled("key:", "key: ab", "key: |", "  ab", "  - ab", "run:", "  ${{ key", "}}", "<ab>", "<key>s</key>", "</ab>", "<!-- ab -->"),
 	rapid.Map(rapid.SliceOfN(sampled("a", "b", "k", "K", "s", "S", "\u212a", "\u017f", "é", ".", "x", "\xff", " ", "ab", "key", "\t", "\r", "(", ")", "[\"a\"]", `\u0061`, "?.", "//", "+"), 0, 10),
 		func(p []string) string { return strings.Join(p, "") }),
@@ -105,7 +109,7 @@ func genFacts(t *rapid.T) pipeline.PRFacts {
 func genFile(t *rapid.T, path string) pipeline.File {
 	rare := func(what string) bool { return rapid.IntRange(0, 9).Draw(t, what) == 0 }
 	f := pipeline.File{
-		Path: path, Language: sampled("Go", "Markdown", "", "YAML", "XML", "INI").Draw(t, "language"),
+		Path: path, Language: sampled("Go", "Go", "JavaScript", "Markdown", "", "YAML", "XML", "INI").Draw(t, "language"),
 		Status: rapid.SampledFrom([]pipeline.FileStatus{pipeline.FileAdded, pipeline.FileModified, pipeline.FileRemoved, pipeline.FileRenamed}).Draw(t, "status"),
 		Test:   rare("test"), Generated: rare("generated"), GeneratedByPath: rare("generated_by_path"), Vendored: rare("vendored"),
 	}

@@ -3,11 +3,11 @@ package rules
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/internal/linters"
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
 	"github.com/reviewgate/reviewgate/policies/expression"
 )
@@ -104,6 +104,7 @@ type pass struct {
 	places         map[place]bool // the matches in the current hunk
 	pending        []match        // matches in the current hunk of rules that count net
 	above          string         // the previous line at the head
+	linters        *linters.Hunk  // of the current hunk; nil until a rule asks
 	listed         map[*rule]int
 	more           map[*rule]int // matches beyond the bounds
 	*scratch
@@ -229,7 +230,7 @@ func (p *pass) hunks() error {
 		p.above = ""
 		p.settle(hunk)
 		p.statements(hunk)
-		p.places = nil
+		p.places, p.linters = nil, nil
 	}
 	return nil
 }
@@ -262,7 +263,7 @@ func (p *pass) line(l *lineRules, filter *literals.Filter, side *side, i, number
 		if language := p.view.language(r); !r.matches(side.code(r, language, i, text), language) {
 			continue
 		}
-		f := match{rule: r, path: p.file.Path, line: number, text: whole, ignoreAsked: asksToIgnore(whole, r.ID) || asksToIgnore(p.above, r.ID)}
+		f := match{rule: r, path: p.file.Path, line: number, text: whole, ignoreAsked: p.asks(r, side.hunk, i, p.above)}
 		if r.Match.Net {
 			p.pending = append(p.pending, f)
 		} else {
@@ -290,7 +291,7 @@ func (p *pass) otherForms(side *side, i int) {
 				continue
 			}
 			p.setMatched(r, i)
-			p.add(match{rule: r, path: p.file.Path, line: l.New, text: form, otherForm: true, ignoreAsked: asksToIgnore(l.Text, r.ID) || asksToIgnore(p.above, r.ID)})
+			p.add(match{rule: r, path: p.file.Path, line: l.New, text: form, otherForm: true, ignoreAsked: p.asks(r, side.hunk, i, p.above)})
 		}
 	}
 }
@@ -327,7 +328,7 @@ func (p *pass) statementsIn(language string, h *pipeline.Hunk) {
 				if s.row {
 					text = l.Text // a row shows what the lines mean, not how they are written
 				}
-				p.add(match{rule: r, path: p.file.Path, line: l.New, text: text, otherForm: true, ignoreAsked: asksToIgnore(l.Text, r.ID)})
+				p.add(match{rule: r, path: p.file.Path, line: l.New, text: text, otherForm: true, ignoreAsked: p.asks(r, h, s.first, "")})
 			}
 		}
 	}
@@ -454,12 +455,6 @@ func (p *pass) countUnlisted() {
 			delete(p.more, f.rule)
 		}
 	}
-}
-
-// asksToIgnore reports whether a line may ask to ignore a rule's match. Aggregate
-// decides whether to grant that.
-func asksToIgnore(line, rule string) bool {
-	return strings.Contains(line, "reviewgate:ignore") && strings.Contains(line, rule)
 }
 
 // narrow reports whether the rule is limited to certain files.
