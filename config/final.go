@@ -194,7 +194,7 @@ func stricter(value any) map[string]change {
 			"severity": {func(below, above any) bool {
 				return above.(pipeline.Severity).Rank() > below.(pipeline.Severity).Rank()
 			}, "leave it out, or raise it"},
-			"profile": mayBecome(ProfileDefault),
+			"profile": mayBecome(ProfileDefault), "style": mayBecome(false),
 			"linters": {func(below, above any) bool {
 				return fewerChecks(below.(map[string][]string), above.(map[string][]string))
 			}, "leave it out, or take checks away"},

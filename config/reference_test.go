@@ -471,6 +471,9 @@ func ruleEntry(b *strings.Builder, r Rule) {
 	if r.Profile == ProfileStrict {
 		b.WriteString(" · only in the profile strict")
 	}
+	if r.IsStyle() {
+		b.WriteString(" · style")
+	}
 	switch {
 	case r.When != "" && r.Match == nil:
 		b.WriteString(" · the whole change")

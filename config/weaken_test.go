@@ -40,6 +40,8 @@ func TestOrganisationTakesNoTimeAndNoModelAway(t *testing.T) {
 		"more for one":      {FileAgents, `[{"id": "docs-reviewer", "timeout_seconds": 91, "retries": 3}]`, 0},
 		"for another":       {FileAgents, `[{"id": "test-reviewer", "timeout_seconds": 59}]`, 1},
 		"a linter is asked": {FileRules, `[{"id": "build-any-01", "linters": {"eslint": ["@typescript-eslint/no-explicit-any", "a"]}}]`, 1},
+		"it is style":       {FileRules, `[{"id": "build-java-throwable-01", "style": true}]`, 1},
+		"it is not style":   {FileRules, `[{"id": "build-any-01", "style": false}]`, 0},
 		"no linter is":      {FileRules, `[{"id": "build-any-01", "linters": {}}]`, 0},
 		"a rule is tried":   {FileRules, `[{"id": "build-any-01", "mode": "evaluate"}]`, 1},
 		"a policy is tried": {FileComposition, `[{"id": "mm", "mode": "evaluate"}]`, 1},

@@ -25,6 +25,7 @@ import (
 type result struct {
 	Rule, Path, Section string
 	Line                int
+	House               string // what the message says about the base's places, and the severity
 }
 
 // naive is the engine in its simplest form: it runs every rule's regular expression on every line.
@@ -108,6 +109,9 @@ func (n *naive) scan(facts *pipeline.PRFacts, classification *pipeline.Classific
 		}
 	}
 	s.results = slices.DeleteFunc(s.results, func(f result) bool { return not[f.Rule] })
+	for i := range s.results {
+		s.house(&s.results[i])
+	}
 	for _, w := range n.whole {
 		if holds, err := w.when.Holds(in); holds || err != nil {
 			found := result{Rule: w.id}
@@ -121,6 +125,43 @@ func (n *naive) scan(facts *pipeline.PRFacts, classification *pipeline.Classific
 		return nil
 	}
 	return s.results
+}
+
+// house adds to a finding how many such places the base has in its directory, if there are many.
+func (n *naiveScan) house(found *result) {
+	i := slices.IndexFunc(n.rules, func(r naiveRule) bool { return r.ID == found.Rule })
+	r := &n.rules[i]
+	if !r.Style || r.on != config.OnAdded || r.strict() || found.Path == "" {
+		return
+	}
+	places := 0
+	for _, f := range n.facts.Files {
+		was := f.Path
+		if f.PreviousPath != "" {
+			was = f.PreviousPath
+		}
+		if f.Status == pipeline.FileAdded || path.Dir(was) != path.Dir(found.Path) || !r.wants(&f) {
+			continue
+		}
+		for _, h := range f.Hunks {
+			reader := comments.NewReader(f.Language)
+			for _, l := range h.Lines {
+				if l.Op == pipeline.LineAdded {
+					continue
+				}
+				text := l.Text
+				if length := reader.Next(text); r.Match.Comments != nil && !*r.Match.Comments && r.language(&f) != "" {
+					text = text[length:]
+				}
+				if r.matches(text, r.language(&f), lineBound) {
+					places++
+				}
+			}
+		}
+	}
+	if places >= 5 {
+		found.House = fmt.Sprintf("in %d places of the same directory info", places)
+	}
 }
 
 // refuted reports whether a line of the file, or of the change, speaks against a match.
@@ -612,10 +653,16 @@ func findings(t fataler, cfg []config.Rule, facts *pipeline.PRFacts, agent strin
 	return answer.Output.Findings
 }
 
+var housePlaces = regexp.MustCompile(`in \d+ places of the same directory`)
+
 func results(findings []pipeline.Finding) []result {
 	var out []result
 	for _, f := range findings {
-		out = append(out, result{f.RuleID, f.Path, f.Section, f.StartLine})
+		r := result{Rule: f.RuleID, Path: f.Path, Section: f.Section, Line: f.StartLine}
+		if house := housePlaces.FindString(f.Message); house != "" {
+			r.House = house + " " + string(f.Severity)
+		}
+		out = append(out, r)
 	}
 	return out
 }

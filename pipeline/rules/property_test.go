@@ -47,6 +47,7 @@ func genRule(t *rapid.T) config.Rule {
 		Paths:        rapid.SliceOfN(sampled("**", "src/**", "**/*.go", "a.go", "**/{a,b}.go"), 0, 2).Draw(t, "paths"),
 		ExcludePaths: rapid.SliceOfN(sampled("docs/**", "**/a.*", "**/*.md"), 0, 1).Draw(t, "exclude"),
 		Languages:    rapid.SliceOfN(sampled("Go", "Markdown", ""), 0, 1).Draw(t, "languages"),
+		Comments:     rapid.SampledFrom([]*bool{nil, nil, new(bool)}).Draw(t, "comments"),
 		NotPattern:   sampled("", "", "nolint", `^\s*//`, "[s]$").Draw(t, "not"),
 		MaxPerFile:   rapid.IntRange(0, 2).Draw(t, "max"),
 		Net:          rapid.IntRange(0, 3).Draw(t, "net") == 0,
@@ -64,7 +65,7 @@ func genRule(t *rapid.T) config.Rule {
 		when = genWhen.Draw(t, "when")
 	}
 	linters := rapid.SampledFrom([]map[string][]string{nil, {"gosec": {"G1"}}, {"eslint": {"no-key"}}, {"eslint": {"no-ab"}, "gosec": {"G1"}}, {"sonarqube": {"S1"}}}).Draw(t, "linters")
-	return config.Rule{When: when, Linters: linters, Enabled: rapid.IntRange(0, 9).Draw(t, "enabled") > 0, Agent: "agent", Severity: rapid.SampledFrom(pipeline.Severities()).Draw(t, "severity"), Match: m}
+	return config.Rule{When: when, Linters: linters, Style: rapid.Bool().Draw(t, "style"), Enabled: rapid.IntRange(0, 9).Draw(t, "enabled") > 0, Agent: "agent", Severity: rapid.SampledFrom(pipeline.Severities()).Draw(t, "severity"), Match: m}
 }
 
 func genPattern(t *rapid.T) string {
@@ -113,7 +114,13 @@ func genFile(t *rapid.T, path string) pipeline.File {
 		Status: rapid.SampledFrom([]pipeline.FileStatus{pipeline.FileAdded, pipeline.FileModified, pipeline.FileRemoved, pipeline.FileRenamed}).Draw(t, "status"),
 		Test:   rare("test"), Generated: rare("generated"), GeneratedByPath: rare("generated_by_path"), Vendored: rare("vendored"),
 	}
-	at := 0
+	if f.Status == pipeline.FileRenamed {
+		f.PreviousPath = sampled("", "src/old.go").Draw(t, "previous path")
+	}
+	if rapid.IntRange(0, 3).Draw(t, "old lines") == 0 {
+		f.Hunks = append(f.Hunks, oldLines(genLine.Draw(t, "old line"), rapid.IntRange(3, 7).Draw(t, "times")))
+	}
+	at := 100
 	for range rapid.IntRange(0, 2).Draw(t, "hunks") {
 		h := pipeline.Hunk{OldStart: at + 1, NewStart: at + 1}
 		for range rapid.IntRange(1, 6).Draw(t, "length") {
@@ -133,4 +140,13 @@ func genFile(t *rapid.T, path string) pipeline.File {
 		f.Hunks = append(f.Hunks, h)
 	}
 	return f
+}
+
+// oldLines is a hunk that has a line several times, unchanged.
+func oldLines(text string, n int) pipeline.Hunk {
+	h := pipeline.Hunk{OldStart: 1, NewStart: 1, OldLines: n, NewLines: n}
+	for i := range n {
+		h.Lines = append(h.Lines, pipeline.Line{Op: pipeline.LineContext, Old: i + 1, New: i + 1, Text: text})
+	}
+	return h
 }

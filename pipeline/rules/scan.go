@@ -33,6 +33,7 @@ type match struct {
 	ignoreAsked bool   // a comment asks to ignore it
 	otherForm   bool   // text is another form of the line
 	from        string // the other file of the change in which it stood before; see past
+	before      int    // how many such places the base has in the directory, if the rule is on style
 	more        int    // how many further matches of the rule are not listed
 	evalErr     error  // why the expression could not be evaluated
 }
@@ -79,6 +80,10 @@ func (s *Scan) results(ctx context.Context) ([]match, error) {
 	p.matches = slices.DeleteFunc(p.matches, func(f match) bool { return f.rule.early(f.text, s.facts.ObservedAt) })
 	in := expression.Input{Facts: s.facts, Classification: s.classification, Budget: expression.NewBudget()}
 	p.conditional(in)
+	p.countHouseStyle()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if err := p.whole(in); err != nil {
 		return nil, err
 	}
