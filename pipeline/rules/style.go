@@ -27,7 +27,7 @@ func (p *pass) countHouseStyle() {
 	var dirs []string
 	for i := range p.matches {
 		f := &p.matches[i]
-		if !f.rule.IsStyle() || f.path == "" {
+		if !f.rule.style || f.path == "" {
 			continue
 		}
 		dir := path.Dir(f.path)
@@ -62,7 +62,7 @@ func (p *pass) countHouseStyle() {
 		}
 	}
 	for i := range p.matches {
-		if f := &p.matches[i]; f.rule.IsStyle() && f.path != "" {
+		if f := &p.matches[i]; f.rule.style && f.path != "" {
 			f.before = counts[path.Dir(f.path)][f.rule]
 		}
 	}
