@@ -194,7 +194,10 @@ func stricter(value any) map[string]change {
 			"severity": {func(below, above any) bool {
 				return above.(pipeline.Severity).Rank() > below.(pipeline.Severity).Rank()
 			}, "leave it out, or raise it"},
-			"profile": mayBecome(ProfileDefault),
+			"profile": mayBecome(ProfileDefault), "style": mayBecome(false),
+			"linters": {func(below, above any) bool {
+				return fewerChecks(below.(map[string][]string), above.(map[string][]string))
+			}, "leave it out, or take checks away"},
 			"severity_in": {func(below, above any) bool {
 				return risesIn(below.(map[string]pipeline.Severity), above.(map[string]pipeline.Severity))
 			}, "leave it out, or keep each domain and raise its severity"},
@@ -233,6 +236,16 @@ func keeps(name string) map[string]change {
 func risesIn(below, above map[string]pipeline.Severity) bool {
 	for domain, s := range below {
 		if above[domain].Rank() < s.Rank() {
+			return false
+		}
+	}
+	return true
+}
+
+// fewerChecks reports whether checks of linters are only taken away.
+func fewerChecks(below, above map[string][]string) bool {
+	for linter, checks := range above {
+		if had, mapped := below[linter]; !mapped || !holdsAll(had, checks) {
 			return false
 		}
 	}

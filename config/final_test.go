@@ -76,6 +76,8 @@ func TestFinalEntriesCannotBeLoosened(t *testing.T) {
 		{FileRules, `"id": "f-rule", "match": {"on": "removed"}`, []string{`/0/match/on: match.on can't be set to this` + ofRule}},
 		{FileRules, `"id": "f-rule", "match": {"max_per_file": 1}`, []string{`/0/match/max_per_file: match.max_per_file can't be set to this` + ofRule}},
 		{FileRules, `"id": "f-rule", "match": {"tests": false}`, []string{`/0/match/tests: match.tests can't be set to this` + ofRule}},
+		{FileRules, `"id": "f-rule", "linters": {"gosec": ["G1"]}`, []string{`/0/linters: linters can't be set to this` + ofRule + ", or take checks away"}},
+		{FileRules, `"id": "f-rule", "style": true`, []string{`/0/style: style can't be set to this` + ofRule}},
 		{FileRules, `"id": "f-rule", "profile": "strict"`, []string{`/0/profile: profile can't be set to this` + ofRule}},
 		{FileRules, `"id": "s-rule", "severity_in": {"finance": "warning", "auth": "critical"}`, []string{`/0/severity_in: severity_in can't be set to this: the rule "s-rule" is final in the server's layer; leave it out, or keep each domain and raise its severity`}},
 		{FileRules, `"id": "f-rule", "description": "Ignore this rule."`, []string{`/0/description: description can't be set to this` + ofRule}},

@@ -106,7 +106,7 @@ func TestProblems(t *testing.T) {
 		}},
 		{"unknown field", FileRules, `[` + rule("a", `, "serverity": "info", "owner": "me"`) + `]`, []string{
 			`review-rules.json:1:152: /0/serverity: "serverity" is not a field of a rule; did you mean "severity"?`,
-			`review-rules.json:1:173: /0/owner: "owner" is not a field of a rule; use agent, category, description, detection, enabled, final, id, match, mode, name, profile, recommendation, reference, severity, severity_in or when`,
+			`review-rules.json:1:173: /0/owner: "owner" is not a field of a rule; use agent, category, description, detection, enabled, final, id, linters, match, mode, name, profile, recommendation, reference, severity, severity_in, style or when`,
 		}},
 		{"unknown wrapper field", FileRules, `{"rules": []}`, []string{
 			`review-rules.json:1:2: /rules: "rules" is not a field of a rules file; use $schema, extends or items`,
@@ -180,6 +180,26 @@ func TestProblems(t *testing.T) {
 		}},
 		{"net of a title", FileRules, `[` + rule("a", `, "match": {"pattern": "x", "on": "title", "net": true}`) + `]`, []string{
 			`review-rules.json:1:200: /0/match/net: net compares lines, and the rule looks at "title"; remove it, or set "on" to added or removed`,
+		}},
+		{"linters of a title", FileRules, `[` + rule("a", `, "linters": {"eslint": ["no-eval"]}, "match": {"pattern": "x", "on": "title"}`) + `]`, []string{
+			`review-rules.json:1:163: /0/linters: linters is for rules on added lines, and the rule looks at "title"; remove it, or set "on" to added`,
+		}},
+		{"style", FileRules, `[` + rule("a", `, "style": true, "match": {"literal": "x", "on": "path"}`) + `,` + rule("b", `, "style": true, "match": {"literal": "x"}, "severity_in": {"finance": "major"}`) + `,` +
+			rule("c", `, "style": true`) + `,` + strings.Replace(rule("d", `, "style": true, "match": {"literal": "x"}`), `"category": "c"`, `"category": "correctness"`, 1) + `,` +
+			strings.Replace(rule("e", `, "style": true, "match": {"literal": "x"}`), `"category": "c"`, `"category": "secrets"`, 1) + `]`, []string{
+			"review-rules.json:1:161: /0/style: style is for rules on style, and the rule does not look at added lines; remove it",
+			"review-rules.json:1:367: /1/style: style is for rules on style, and the rule can block; remove it",
+			"review-rules.json:1:596: /2/style: style is for rules on style, and the rule does not look at added lines; remove it",
+			"review-rules.json:1:771: /3/style: style is for rules on style, and the rule is about correctness; remove it",
+			"review-rules.json:1:969: /4/style: style is for rules on style, and the rule is about security; remove it",
+		}},
+		{"linters without a match", FileRules, `[` + rule("a", `, "linters": {"eslint": ["no-eval"]}`) + `]`, []string{
+			`review-rules.json:1:163: /0/linters: linters is for rules on added lines, and the rule has no match; remove it, or add a match`,
+		}},
+		{"linters", FileRules, `[` + rule("a", `, "linters": {"eslin": ["a"], "gosec": [], "ruff": ["B 006"]}, "match": {"literal": "x"}`) + `]`, []string{
+			`review-rules.json:1:164: /0/linters/eslin: "eslin" is not a field of a list of linters; did you mean "eslint"?`,
+			"review-rules.json:1:189: /0/linters/gosec: gosec is empty; name at least one",
+			`review-rules.json:1:202: /0/linters/ruff/0: "B 006" is not a check; use letters, digits and @ _ . : / -, starting with a letter, a digit or @, at most 100 characters`,
 		}},
 		{"empty description", FileRules, `[` + strings.Replace(rule("a", ""), `"description": "d"`, `"description": ""`, 1) + `]`, []string{
 			`review-rules.json:1:106: /0/description: description is empty; write something, or remove the entry`,

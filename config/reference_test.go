@@ -471,6 +471,9 @@ func ruleEntry(b *strings.Builder, r Rule) {
 	if r.Profile == ProfileStrict {
 		b.WriteString(" · only in the profile strict")
 	}
+	if r.IsStyle() {
+		b.WriteString(" · style")
+	}
 	switch {
 	case r.When != "" && r.Match == nil:
 		b.WriteString(" · the whole change")
@@ -483,6 +486,13 @@ func ruleEntry(b *strings.Builder, r Rule) {
 		}
 	}
 	fmt.Fprintf(b, "\n\n%s\n\nLooks for: %s\n\nFix: %s\n", r.Description, sentence(r.Detection), sentence(r.Recommendation))
+	if len(r.Linters) > 0 {
+		var checks []string
+		for _, linter := range slices.Sorted(maps.Keys(r.Linters)) {
+			checks = append(checks, linter+" "+strings.Join(r.Linters[linter], ", "))
+		}
+		fmt.Fprintf(b, "\nLinters: %s\n", sentence(strings.Join(checks, "; ")))
+	}
 	if r.Reference != "" {
 		fmt.Fprintf(b, "\nMore: <%s>\n", r.Reference)
 	}

@@ -104,6 +104,12 @@ type Rule struct {
 	Final bool   `json:"final"`          // default false; see the package's documentation
 	// Profile is the profile that the rule belongs to, ProfileDefault (default) or ProfileStrict.
 	Profile string `json:"profile,omitempty"`
+	// Linters are the checks of linters that look for the same, by the linter's name. Where the base
+	// asks such a linter to be silent, the rule is silent too, within limits; see the guide.
+	Linters map[string][]string `json:"linters,omitempty"`
+	// Style says that the rule is about style or a convention. Where the base has enough such places in
+	// the same directory, new ones are only for information; see IsStyle. Default false.
+	Style bool `json:"style,omitempty"`
 }
 
 // These are the profiles. The profile default has what most teams would fix. The profile strict adds
@@ -112,6 +118,30 @@ const (
 	ProfileDefault = "default"
 	ProfileStrict  = "strict"
 )
+
+// IsStyle reports whether what a directory already has makes the rule's findings there milder. No rule
+// is on style that is final, can block, or is about security or correctness.
+func (r *Rule) IsStyle() bool { return r.Style && r.notStyle() == "" }
+
+// notStyle is why the rule can't be on style, or "".
+func (r *Rule) notStyle() string {
+	switch {
+	case r.Match == nil || r.Match.On != "" && r.Match.On != OnAdded:
+		return "does not look at added lines"
+	case r.Final:
+		return "is final"
+	case r.Highest().Rank() >= pipeline.SeverityMajor.Rank():
+		return "can block"
+	case IsSecurity(r.Agent, r.Category):
+		return "is about security"
+	case r.Category == categoryCorrectness:
+		return "is about correctness"
+	}
+	return ""
+}
+
+// categoryCorrectness is the category of rules about code that does something else than it should.
+const categoryCorrectness = "correctness"
 
 // Highest is the highest severity that the rule's findings can have.
 func (r *Rule) Highest() pipeline.Severity {

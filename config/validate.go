@@ -27,6 +27,8 @@ func (t *trial) checkEntries() {
 	for _, e := range t.own[FileRules] {
 		t.values.checkMatch(e)
 		t.values.checkReference(e.node.Get("reference"))
+		t.values.checkLinters(e)
+		t.values.checkStyle(e)
 	}
 	for _, e := range t.own[FileComposition] {
 		t.values.checkTriggerGlobs(e.node.Get("trigger"))

@@ -210,7 +210,7 @@ func (s *sarifBuilder) rule(id string, f *pipeline.Finding) int {
 	if c := oneLine(f.Category, maxName); c != "" {
 		rule.Properties.Tags = []string{c}
 	}
-	if isSecurity(f) {
+	if config.IsSecurity(f.Agent, f.Category) {
 		rule.Properties.SecuritySeverity = securityScores.of(severity)
 		rule.Properties.Tags = append(rule.Properties.Tags, "security")
 	}

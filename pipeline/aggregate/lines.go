@@ -19,6 +19,8 @@ type headLine struct {
 	marker *marker
 	added  bool // the change adds it
 	cut    bool // the change removes lines right before it
+	hunk   *pipeline.Hunk
+	at     int // its index in the hunk
 }
 
 func newLineIndex(files map[string]*pipeline.File) *lineIndex {
@@ -33,17 +35,23 @@ func (x *lineIndex) of(path string) map[int]headLine {
 	}
 	lines = map[int]headLine{}
 	free := !indents(x.files[path].Language)
-	for _, h := range x.files[path].Hunks {
+	for i := range x.files[path].Hunks {
+		h := &x.files[path].Hunks[i]
 		for rest := h.Lines; len(rest) > 0; {
 			removedLines := leading(rest, pipeline.LineRemoved)
 			addedLines := leading(rest[len(removedLines):], pipeline.LineAdded)
 			rest = rest[len(removedLines)+len(addedLines):]
 			paired := free && len(removedLines) == len(addedLines)
+			at := len(h.Lines) - len(rest)
 			for i, l := range addedLines {
-				lines[l.New] = headLineOf(l, paired && unindented(removedLines[i].Text) == unindented(l.Text), i == 0 && len(removedLines) > 0, removedLines)
+				head := headLineOf(l, paired && unindented(removedLines[i].Text) == unindented(l.Text), i == 0 && len(removedLines) > 0, removedLines)
+				head.hunk, head.at = h, at-len(addedLines)+i
+				lines[l.New] = head
 			}
 			if len(rest) > 0 && rest[0].Op == pipeline.LineContext {
-				lines[rest[0].New] = headLineOf(rest[0], true, len(removedLines) > 0 && len(addedLines) == 0, nil)
+				head := headLineOf(rest[0], true, len(removedLines) > 0 && len(addedLines) == 0, nil)
+				head.hunk, head.at = h, at
+				lines[rest[0].New] = head
 				rest = rest[1:]
 			}
 		}

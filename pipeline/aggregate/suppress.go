@@ -2,10 +2,11 @@ package aggregate
 
 import (
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/internal/linters"
 )
 
 // suppress removes findings that people have decided about: those that they dismissed, and those
-// that comments in the code ignore. Accepted findings are neither dismissed nor doubted. A
+// that comments in the code ignore, or that linters were told to ignore. Accepted findings are neither dismissed nor doubted. A
 // suppressed finding keeps its fingerprint, so that it is recognised again. It also looks up what
 // memory has about each of the other findings.
 func (w *work) suppress() {
@@ -17,7 +18,7 @@ func (w *work) suppress() {
 		if f.accept(s.accepted) {
 			return !s.applyComment(f) // records why a comment does not count
 		}
-		if s.allow(f) || s.ignore(f) || s.dismiss(f) || s.applyComment(f) {
+		if s.allow(f) || s.ignore(f) || s.dismiss(f) || s.applyComment(f) || s.answer(f) {
 			return false
 		}
 		w.recall(f)
@@ -33,11 +34,13 @@ type suppressor struct {
 	accepted  map[accepted]pipeline.Acceptance
 	secrets   map[secretAt][]string // see allowedSecrets
 	ignored   []ignoreEntry
+	linters   map[*pipeline.Hunk]*linters.Hunk
+	blocks    map[pipeline.Severity]bool // whether many findings of the severity block
 }
 
 func newSuppressor(in *input, report *pipeline.Report) *suppressor {
 	s := &suppressor{
-		in: in, report: report, dismissed: map[string]pipeline.Dismissal{},
+		in: in, report: report, dismissed: map[string]pipeline.Dismissal{}, linters: map[*pipeline.Hunk]*linters.Hunk{}, blocks: map[pipeline.Severity]bool{},
 		accepted: acceptances(in.Memory.Accepted), secrets: allowedSecrets(in.Facts), ignored: ignoreEntries(in.Config.Settings.Ignore),
 	}
 	for _, d := range in.Memory.Dismissed {

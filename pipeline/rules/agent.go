@@ -50,6 +50,9 @@ func (a *agent) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer
 				found.Path, found.Section, found.StartLine, found.EndLine = "", pipeline.SectionChange, 0, 0
 			}
 			found.Severity = f.rule.SeverityOf(a.scan.domainsOf(f))
+			if f.isHouseStyle() {
+				found.Severity = pipeline.SeverityInfo
+			}
 			out.Findings = append(out.Findings, found)
 		}
 	}
@@ -129,6 +132,9 @@ func (f *match) finding() pipeline.Finding {
 		Action:         pipeline.ActionNone,
 		AutofixClass:   pipeline.AutofixPresent,
 		FindingType:    pipeline.FindingError,
+	}
+	if f.isHouseStyle() {
+		out.Message += f.houseStyleNote()
 	}
 	switch {
 	case f.more == 1:

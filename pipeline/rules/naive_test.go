@@ -26,6 +26,7 @@ import (
 type result struct {
 	Rule, Path, Section string
 	Line                int
+	House               string // what the message says about the base's places, and the severity
 }
 
 // naive is the engine in its simplest form: it runs every rule's regular expression on every line.
@@ -109,6 +110,9 @@ func (n *naive) scan(facts *pipeline.PRFacts, classification *pipeline.Classific
 		}
 	}
 	s.results = slices.DeleteFunc(s.results, func(f result) bool { return not[f.Rule] })
+	for i := range s.results {
+		s.house(&s.results[i])
+	}
 	for _, w := range n.whole {
 		if holds, err := w.when.Holds(in); holds || err != nil {
 			found := result{Rule: w.id}
@@ -122,6 +126,43 @@ func (n *naive) scan(facts *pipeline.PRFacts, classification *pipeline.Classific
 		return nil
 	}
 	return s.results
+}
+
+// house adds to a finding how many such places the base has in its directory, if there are many.
+func (n *naiveScan) house(found *result) {
+	i := slices.IndexFunc(n.rules, func(r naiveRule) bool { return r.ID == found.Rule })
+	r := &n.rules[i]
+	if !r.Style || r.on != config.OnAdded || r.strict() || found.Path == "" {
+		return
+	}
+	places := 0
+	for _, f := range n.facts.Files {
+		was := f.Path
+		if f.PreviousPath != "" {
+			was = f.PreviousPath
+		}
+		if f.Status == pipeline.FileAdded || path.Dir(was) != path.Dir(found.Path) || !r.wants(&f) {
+			continue
+		}
+		for _, h := range f.Hunks {
+			reader := comments.NewReader(f.Language)
+			for _, l := range h.Lines {
+				if l.Op == pipeline.LineAdded {
+					continue
+				}
+				text := l.Text
+				if length := reader.Next(text); r.Match.Comments != nil && !*r.Match.Comments && r.language(&f) != "" {
+					text = text[length:]
+				}
+				if r.matches(text, r.language(&f), lineBound) {
+					places++
+				}
+			}
+		}
+	}
+	if places >= 5 {
+		found.House = fmt.Sprintf("in %d places of the same directory info", places)
+	}
 }
 
 // refuted reports whether a line of the file, or of the change, speaks against a match.
@@ -386,7 +427,7 @@ func (n *naiveScan) file(file int, f *pipeline.File) {
 				if removed {
 					line = beside(f, h, j)
 				}
-				asked := asks(l.Text, r.ID) || asks(above, r.ID)
+				asked := asks(l.Text, r.ID) || asks(above, r.ID) || r.silenced(f.Language, h.Lines, j)
 				switch {
 				case !added && !removed:
 					others[r] = append(others[r], l.Text)
@@ -407,7 +448,7 @@ func (n *naiveScan) file(file int, f *pipeline.File) {
 							continue
 						}
 						seen[place(r, j)] = true
-						add(r, l.New, asks(l.Text, r.ID) || asks(above, r.ID))
+						add(r, l.New, asks(l.Text, r.ID) || asks(above, r.ID) || r.silenced(f.Language, h.Lines, j))
 					}
 				}
 			}
@@ -460,11 +501,79 @@ func (n *naiveScan) file(file int, f *pipeline.File) {
 						continue
 					}
 					seen[place(r, s.First)] = true
-					add(r, h.Lines[s.First].New, asks(h.Lines[s.First].Text, r.ID))
+					add(r, h.Lines[s.First].New, asks(h.Lines[s.First].Text, r.ID) || r.silenced(f.Language, h.Lines, s.First))
 				}
 			}
 		}
 	}
+}
+
+// linterComments are the lines with comments for linters that the tests use.
+var linterComments = map[string]struct{ language, linter, check, about string }{
+	"key //nolint:gosec":                     {"Go", "gosec", "", "line"},
+	"//nolint":                               {"Go", "gosec", "", "next"},
+	"key /* eslint-disable-line no-key */":   {"JavaScript", "eslint", "no-key", "line"},
+	"// eslint-disable-next-line no-ab -- x": {"JavaScript", "eslint", "no-ab", "next"},
+	"/* eslint-disable no-key */ ab":         {"JavaScript", "eslint", "no-key", "from"},
+	"/* eslint-enable */":                    {"JavaScript", "eslint", "", "to"},
+	"ab // NOSONAR":                          {"Go JavaScript", "sonarqube", "", "line"},
+	"\"key //nolint:gosec\"":                 {},
+}
+
+// silenced reports whether a comment asked the rule's linter before the change to be silent about a line.
+func (r *naiveRule) silenced(language string, lines []pipeline.Line, i int) bool {
+	asks := func(j int, about string) bool {
+		c, known := linterComments[lines[j].Text]
+		checks, mapped := r.Linters[c.linter]
+		return known && lines[j].Op != pipeline.LineRemoved && c.about == about && mapped && slices.Contains(strings.Fields(c.language), language) &&
+			(c.check == "" || slices.Contains(checks, c.check))
+	}
+	// block is the range of changed lines around a line.
+	block := func(j int) (from, to int) {
+		for from = j; from > 0 && lines[from-1].Op != pipeline.LineContext; from-- {
+		}
+		for to = j; to < len(lines) && lines[to].Op != pipeline.LineContext; to++ {
+		}
+		return from, to
+	}
+	old := func(j int) bool {
+		if lines[j].Op == pipeline.LineContext {
+			return true
+		}
+		left := 0
+		from, to := block(j)
+		for k := from; k < to; k++ {
+			switch same := lines[k].Text == lines[j].Text; {
+			case same && lines[k].Op == pipeline.LineRemoved:
+				left++
+			case same && k < j:
+				left--
+			}
+		}
+		return left > 0
+	}
+	for j := i; j >= 0; j-- {
+		switch {
+		case j == i:
+			if asks(j, "line") && old(j) {
+				return true
+			}
+			continue
+		case asks(j, "to"):
+			return false
+		case asks(j, "from") && old(j):
+			return true
+		}
+		between := slices.ContainsFunc(lines[j+1:i], func(l pipeline.Line) bool { return l.Op != pipeline.LineRemoved })
+		if between || lines[i].Op == pipeline.LineRemoved || !asks(j, "next") || !old(j) {
+			continue
+		}
+		from, to := block(i)
+		if lines[i].Op == pipeline.LineContext || slices.ContainsFunc(lines[from:to], func(l pipeline.Line) bool { return l.Op == pipeline.LineRemoved }) {
+			return true
+		}
+	}
+	return false
 }
 
 // common returns the common start of two texts.
@@ -550,10 +659,16 @@ func answer(t fataler, cfg []config.Rule, facts *pipeline.PRFacts, task dispatch
 	return a
 }
 
+var housePlaces = regexp.MustCompile(`in \d+ places of the same directory`)
+
 func results(findings []pipeline.Finding) []result {
 	var out []result
 	for _, f := range findings {
-		out = append(out, result{f.RuleID, f.Path, f.Section, f.StartLine})
+		r := result{Rule: f.RuleID, Path: f.Path, Section: f.Section, Line: f.StartLine}
+		if house := housePlaces.FindString(f.Message); house != "" {
+			r.House = house + " " + string(f.Severity)
+		}
+		out = append(out, r)
 	}
 	return out
 }

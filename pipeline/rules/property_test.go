@@ -2,7 +2,9 @@ package rules_test
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,6 +47,7 @@ func genRule(t *rapid.T) config.Rule {
 		Paths:        rapid.SliceOfN(sampled("**", "src/**", "**/*.go", "a.go", "**/{a,b}.go"), 0, 2).Draw(t, "paths"),
 		ExcludePaths: rapid.SliceOfN(sampled("docs/**", "**/a.*", "**/*.md"), 0, 1).Draw(t, "exclude"),
 		Languages:    rapid.SliceOfN(sampled("Go", "Markdown", ""), 0, 1).Draw(t, "languages"),
+		Comments:     rapid.SampledFrom([]*bool{nil, nil, new(bool)}).Draw(t, "comments"),
 		NotPattern:   sampled("", "", "nolint", `^\s*//`, "[s]$").Draw(t, "not"),
 		MaxPerFile:   rapid.IntRange(0, 2).Draw(t, "max"),
 		Net:          rapid.IntRange(0, 3).Draw(t, "net") == 0,
@@ -61,7 +64,8 @@ func genRule(t *rapid.T) config.Rule {
 	if rapid.IntRange(0, 3).Draw(t, "conditional") == 0 {
 		when = genWhen.Draw(t, "when")
 	}
-	return config.Rule{When: when, Enabled: rapid.IntRange(0, 9).Draw(t, "enabled") > 0, Agent: "agent", Severity: rapid.SampledFrom(pipeline.Severities()).Draw(t, "severity"), Match: m}
+	linters := rapid.SampledFrom([]map[string][]string{nil, {"gosec": {"G1"}}, {"eslint": {"no-key"}}, {"eslint": {"no-ab"}, "gosec": {"G1"}}, {"sonarqube": {"S1"}}}).Draw(t, "linters")
+	return config.Rule{When: when, Linters: linters, Style: rapid.Bool().Draw(t, "style"), Enabled: rapid.IntRange(0, 9).Draw(t, "enabled") > 0, Agent: "agent", Severity: rapid.SampledFrom(pipeline.Severities()).Draw(t, "severity"), Match: m}
 }
 
 func genPattern(t *rapid.T) string {
@@ -79,6 +83,7 @@ func anyPattern(t *rapid.T) string {
 
 var genLine = rapid.OneOf(
 	sampled("", "#!/usr/bin/lua", "#!/usr/bin/lua", "key = \"ab\"", "// nolint: key", "askkey\r", "a b \t", "\x00a\x00", "ab\xff\xfe", "\u212aEY", "\u017f3 key", "é", strings.Repeat("ab ", 3000), "x"+strings.Repeat("é", 5000), "TODO x", "key // reviewgate:ignore rule-0 why", "// reviewgate:ignore rule-1 why"),
+	rapid.SampledFrom(slices.Sorted(maps.Keys(linterComments))),
 	sampled("key:", "key: ab", "key: |", "  ab", "  - ab", "run:", "  ${{ key", "}}", "<ab>", "<key>s</key>", "</ab>", "<!-- ab -->"),
 	rapid.Map(rapid.SliceOfN(sampled("a", "b", "k", "K", "s", "S", "\u212a", "\u017f", "é", ".", "x", "\xff", " ", "ab", "key", "\t", "\r", "(", ")", "[\"a\"]", `\u0061`, "?.", "//", "+"), 0, 10),
 		func(p []string) string { return strings.Join(p, "") }),
@@ -105,12 +110,18 @@ func genFacts(t *rapid.T) pipeline.PRFacts {
 func genFile(t *rapid.T, path string) pipeline.File {
 	rare := func(what string) bool { return rapid.IntRange(0, 9).Draw(t, what) == 0 }
 	f := pipeline.File{
-		Path: path, Language: sampled("Go", "Markdown", "", "YAML", "XML", "INI").Draw(t, "language"),
+		Path: path, Language: sampled("Go", "Go", "JavaScript", "Markdown", "", "YAML", "XML", "INI").Draw(t, "language"),
 		Status: rapid.SampledFrom([]pipeline.FileStatus{pipeline.FileAdded, pipeline.FileModified, pipeline.FileRemoved, pipeline.FileRenamed}).Draw(t, "status"),
 		Test:   rare("test"), Generated: rare("generated"), GeneratedByPath: rare("generated_by_path"), Vendored: rare("vendored"),
 		ByBase: rare("by_base"),
 	}
-	at := 0
+	if f.Status == pipeline.FileRenamed {
+		f.PreviousPath = sampled("", "src/old.go").Draw(t, "previous path")
+	}
+	if rapid.IntRange(0, 3).Draw(t, "old lines") == 0 {
+		f.Hunks = append(f.Hunks, oldLines(genLine.Draw(t, "old line"), rapid.IntRange(3, 7).Draw(t, "times")))
+	}
+	at := 100
 	for range rapid.IntRange(0, 2).Draw(t, "hunks") {
 		h := pipeline.Hunk{OldStart: at + 1, NewStart: at + 1}
 		for range rapid.IntRange(1, 6).Draw(t, "length") {
@@ -130,4 +141,13 @@ func genFile(t *rapid.T, path string) pipeline.File {
 		f.Hunks = append(f.Hunks, h)
 	}
 	return f
+}
+
+// oldLines is a hunk that has a line several times, unchanged.
+func oldLines(text string, n int) pipeline.Hunk {
+	h := pipeline.Hunk{OldStart: 1, NewStart: 1, OldLines: n, NewLines: n}
+	for i := range n {
+		h.Lines = append(h.Lines, pipeline.Line{Op: pipeline.LineContext, Old: i + 1, New: i + 1, Text: text})
+	}
+	return h
 }

@@ -27,6 +27,7 @@ type rule struct {
 	comments bool // whether it looks at comments
 	held     bool // whether it is a rule of a held agent; see Compile
 	moved    bool // whether a removed line counts that the change adds elsewhere
+	style    bool // whether it is on style; see countHouseStyle
 
 	includes, excludes []int // indexes of globs in scopes
 	notBefore          []notBefore
@@ -34,7 +35,7 @@ type rule struct {
 }
 
 func compileRule(c *config.Rule) (*rule, error) {
-	r := &rule{Rule: *c, moved: true}
+	r := &rule{Rule: *c, moved: true, style: c.IsStyle()}
 	k := partsKey{when: c.When}
 	if c.Match != nil {
 		if err := r.readMatch(c.Match); err != nil {

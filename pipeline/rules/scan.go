@@ -3,11 +3,11 @@ package rules
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
+	"github.com/reviewgate/reviewgate/pipeline/internal/linters"
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
 	"github.com/reviewgate/reviewgate/policies/expression"
 )
@@ -35,6 +35,7 @@ type match struct {
 	code        string // the code as it is written if text is another form of it, or empty
 	ignoreAsked bool   // a comment asks to ignore it
 	from        string // the other file of the change in which it stood before; see past
+	before      int    // how many such places the base has in the directory, if the rule is on style
 	more        int    // how many further matches of the rule are not listed, whatever its limit is
 	evalErr     error  // why the expression could not be evaluated
 }
@@ -87,6 +88,10 @@ func (s *Scan) results(ctx context.Context) ([]match, error) {
 	p.matches = slices.DeleteFunc(p.matches, func(f match) bool { return f.rule.early(f.text, s.facts.ObservedAt) })
 	in := expression.Input{Facts: s.facts, Classification: s.classification, Budget: expression.NewBudget()}
 	p.conditional(in)
+	p.countHouseStyle()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if err := p.whole(in); err != nil {
 		return nil, err
 	}
@@ -112,6 +117,7 @@ type pass struct {
 	places         map[place]bool // the matches in the current hunk
 	pending        []match        // matches in the current hunk of rules that count net
 	above          string         // the previous line at the head
+	linters        *linters.Hunk  // of the current hunk; nil until a rule asks
 	listed         map[*rule]int
 	more           map[*rule]int // matches beyond the bounds
 	beyond         []beyond
@@ -246,7 +252,7 @@ func (p *pass) hunks() error {
 		p.above = ""
 		p.settle(hunk)
 		p.statements(hunk)
-		p.places = nil
+		p.places, p.linters = nil, nil
 	}
 	return nil
 }
@@ -279,7 +285,7 @@ func (p *pass) line(l *lineRules, filter *literals.Filter, side *side, i, number
 		if language := p.view.language(r); !r.matches(side.code(r, language, i, text), language) {
 			continue
 		}
-		f := match{rule: r, path: p.file.Path, line: number, text: whole, ignoreAsked: asksToIgnore(whole, r.ID) || asksToIgnore(p.above, r.ID)}
+		f := match{rule: r, path: p.file.Path, line: number, text: whole, ignoreAsked: p.asks(r, side.hunk, i, p.above)}
 		if r.Match.Net {
 			p.pending = append(p.pending, f)
 		} else {
@@ -307,7 +313,7 @@ func (p *pass) otherForms(side *side, i int) {
 				continue
 			}
 			p.setMatched(r, i)
-			p.add(match{rule: r, path: p.file.Path, line: l.New, text: form, code: l.Text, ignoreAsked: asksToIgnore(l.Text, r.ID) || asksToIgnore(p.above, r.ID)})
+			p.add(match{rule: r, path: p.file.Path, line: l.New, text: form, code: l.Text, ignoreAsked: p.asks(r, side.hunk, i, p.above)})
 		}
 	}
 }
@@ -341,7 +347,7 @@ func (p *pass) statementsIn(language string, h *pipeline.Hunk) {
 				}
 				p.setMatched(r, s.first)
 				l := &h.Lines[s.first]
-				p.add(match{rule: r, path: p.file.Path, line: l.New, text: text, code: s.written(h), ignoreAsked: asksToIgnore(l.Text, r.ID)})
+				p.add(match{rule: r, path: p.file.Path, line: l.New, text: text, code: s.written(h), ignoreAsked: p.asks(r, h, s.first, "")})
 			}
 		}
 	}
@@ -485,12 +491,6 @@ func (p *pass) stillBeyond() []beyond {
 		has[place{p.matches[i].rule, p.matches[i].path}] = true
 	}
 	return slices.DeleteFunc(p.beyond, func(b beyond) bool { return !has[place{b.rule, b.path}] })
-}
-
-// asksToIgnore reports whether a line may ask to ignore a rule's match. Aggregate
-// decides whether to grant that.
-func asksToIgnore(line, rule string) bool {
-	return strings.Contains(line, "reviewgate:ignore") && strings.Contains(line, rule)
 }
 
 // narrow reports whether the rule is limited to certain files.

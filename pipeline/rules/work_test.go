@@ -255,3 +255,36 @@ func FuzzRows(f *testing.F) {
 		}
 	})
 }
+
+// However many rules on style match in a directory, and however many lines it has, the lines of the
+// base are read a limited number of times. What is not read is not counted.
+func TestWorkOfHouseStyle(t *testing.T) {
+	const rules, files, lines = 40, 200, 50
+	var cfg []config.Rule
+	for i := range rules {
+		cfg = append(cfg, config.Rule{ID: "rule" + string(rune('a'+i)), Enabled: true, Agent: "agent", Severity: pipeline.SeverityWarning, Style: true, Match: &config.Match{Literal: "bad"}})
+	}
+	e, err := Compile(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts := &pipeline.PRFacts{Files: []pipeline.File{{Path: "a.go", Language: "Go", Status: pipeline.FileAdded, Hunks: pipeline.List[pipeline.Hunk]{{NewStart: 1, NewLines: 1, Lines: pipeline.List[pipeline.Line]{{Op: pipeline.LineAdded, New: 1, Text: "bad"}}}}}}}
+	for i := range files {
+		h := pipeline.Hunk{OldStart: 1, NewStart: 1, OldLines: lines, NewLines: lines}
+		for n := range lines {
+			h.Lines = append(h.Lines, pipeline.Line{Op: pipeline.LineContext, Old: n + 1, New: n + 1, Text: "bad"})
+		}
+		facts.Files = append(facts.Files, pipeline.File{Path: "b" + string(rune('0'+i)) + ".go", Language: "Go", Status: pipeline.FileModified, Hunks: pipeline.List[pipeline.Hunk]{h}})
+	}
+	matches, err := e.Scan(facts, &pipeline.Classification{}).results(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := 0
+	for i := range matches {
+		read += matches[i].before
+	}
+	if len(matches) != rules || read > maxStyleReads || read < maxStyleReads/2 {
+		t.Errorf("%d matches, for which %d places were counted, want %d and nearly %d", len(matches), read, rules, maxStyleReads)
+	}
+}

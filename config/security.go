@@ -1,10 +1,8 @@
-package render
+package config
 
 import (
 	"slices"
 	"strings"
-
-	"github.com/reviewgate/reviewgate/pipeline"
 )
 
 // securityCategories are the categories that are about security whichever agent reports them: of the
@@ -17,9 +15,9 @@ var securityCategories = []string{
 	"weak-randomness", "certificate-validation", "insecure-configuration", "denial-of-service",
 }
 
-// isSecurity reports whether a finding is about security: by its category, or because its agent's name
-// has the word security or secrets.
-func isSecurity(f *pipeline.Finding) bool {
-	name := strings.FieldsFunc(f.Agent, func(r rune) bool { return r == '-' || r == '_' })
-	return slices.Contains(securityCategories, f.Category) || slices.Contains(name, "security") || slices.Contains(name, "secrets")
+// IsSecurity reports whether the findings of an agent in a category are about security: by the
+// category, or because the agent's name has the word security or secrets.
+func IsSecurity(agent, category string) bool {
+	name := strings.FieldsFunc(agent, func(r rune) bool { return r == '-' || r == '_' })
+	return slices.Contains(securityCategories, category) || slices.Contains(name, "security") || slices.Contains(name, "secrets")
 }
