@@ -57,6 +57,7 @@ func Run(ctx context.Context, o Options) error {
 type demo struct {
 	Options
 	dir      string
+	unlock   func() // lets another demo remove dir
 	gh       *ghtest.Server
 	app      *app.App
 	stop     context.CancelFunc
@@ -83,8 +84,9 @@ type demo struct {
 func start(ctx context.Context, o Options) (*demo, error) {
 	d := &demo{Options: o, ended: make(chan error, 1), turn: make(chan struct{}, 1), taken: map[string]bool{}}
 	d.timeline = newTimeline(o.Verbose)
+	removeStale(os.TempDir())
 	var err error
-	if d.dir, err = os.MkdirTemp("", "reviewgate-demo-"); err != nil {
+	if d.dir, d.unlock, err = makeDir(os.TempDir()); err != nil {
 		return nil, fmt.Errorf("make a directory for the database: %w", err)
 	}
 	database := cmp.Or(o.Database, filepath.Join(d.dir, "reviewgate.db"))
@@ -131,6 +133,7 @@ func (d *demo) close() {
 		d.gh.Close()
 	}
 	os.RemoveAll(d.dir)
+	d.unlock()
 	if d.Database != "" && d.unfinished {
 		for _, suffix := range []string{"", "-wal", "-shm", ".lock"} {
 			os.Remove(d.Database + suffix)
