@@ -771,6 +771,7 @@ func TestWordsDoNotExcuseTokens(t *testing.T) {
 func TestDocumentedJWTDoesNotExcuseTokens(t *testing.T) {
 	d := detector(t)
 	const header, signature = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9", "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c"
+	documentedJWT := documentedJWTs[0]
 	for i := range formats {
 		f := &formats[i]
 		token := drawn(f, uint64(i)+1)
@@ -788,8 +789,14 @@ func TestDocumentedJWTDoesNotExcuseTokens(t *testing.T) {
 			}
 		}
 	}
-	if file := facts("a.go", "+t = \""+header+"."+documentedJWT+"."+signature+"\""); len(d.Redact(&file)) > 0 {
-		t.Error("the JWT in documentation is reported as a secret")
+	for _, payload := range documentedJWTs {
+		if file := facts("a.go", "+t = \""+header+"."+payload+"."+signature+"\""); len(d.Redact(&file)) > 0 {
+			t.Errorf("the JWT in documentation with the payload %s is reported as a secret", payload)
+		}
+	}
+	other := base64.RawURLEncoding.EncodeToString([]byte(`{"sub":"1234567891","name":"John Doe","admin":true}`))
+	if file := facts("a.go", "+t = \""+header+"."+other+"."+signature+"\""); len(d.Redact(&file)) == 0 {
+		t.Error("a JWT of another subject is not found")
 	}
 	file := facts("a.go", "+t = ghs_123456_"+strings.Replace(header, "J9", "K7", 1)+"."+documentedJWT+"."+signature)
 	if len(d.Redact(&file)) == 0 {
@@ -809,7 +816,8 @@ func TestExpiredJWT(t *testing.T) {
 	at := func(d time.Duration) string { return strconv.FormatInt(now.Add(d).Unix(), 10) }
 	for claims, reported := range map[string]bool{
 		`{"sub":"shop","user":7,"exp":` + at(-25*time.Hour) + `}`:   false,
-		`{"sub":"shop","user":7,"exp":` + at(-23*time.Hour) + `}`:   true,
+		`{"sub":"shop","user":7,"exp":` + at(-11*time.Minute) + `}`: false,
+		`{"sub":"shop","user":7,"exp":` + at(-9*time.Minute) + `}`:  true,
 		`{"sub":"shop","user":7,"exp":` + at(time.Hour) + `}`:       true,
 		`{"sub":"shop","user":7,"exp":"` + at(-48*time.Hour) + `"}`: true,
 		`{"sub":"shop","user":7,"exp":-1}`:                          true,

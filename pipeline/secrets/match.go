@@ -254,19 +254,27 @@ func isInDocumented(text string, from, to int) bool {
 	})
 }
 
-// documentedJWT is the payload of the token on jwt.io, which tests and documentation copy:
-// {"sub":"1234567890","name":"John Doe","iat":1516239022}.
-const documentedJWT = "eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ"
+// documentedJWTs are the payloads of the tokens on jwt.io, now and before, which tests and documentation
+// copy: {"sub":"1234567890","name":"John Doe","iat":1516239022}, with "admin":true, and both with that alone.
+var documentedJWTs = []string{
+	"eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ",
+	"eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiYWRtaW4iOnRydWUsImlhdCI6MTUxNjIzOTAyMn0",
+	"eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiYWRtaW4iOnRydWV9",
+}
 
-// isDocumentedJWT reports whether all of a value is a JWT with that payload. If the value holds
+// isDocumentedJWT reports whether all of a value is a JWT with such a payload. If the value holds
 // anything else, somebody may have added the payload to a real token.
 func isDocumentedJWT(value string) bool {
 	parts := strings.Split(value, ".")
-	return len(parts) == 3 && strings.HasPrefix(value, "eyJ") && parts[1] == documentedJWT
+	return len(parts) == 3 && strings.HasPrefix(value, "eyJ") && slices.Contains(documentedJWTs, parts[1])
 }
 
-// hasExpired reports whether all of a value is a JWT that expired more than a day before now, so that a
-// clock that is wrong changes nothing.
+// clockSkew is how wrong the clock of a server or of a developer may be. Libraries that check tokens
+// allow for a minute or five.
+const clockSkew = 10 * time.Minute
+
+// hasExpired reports whether all of a value is a JWT that expired before now, so that a clock that is
+// wrong by some minutes changes nothing.
 func hasExpired(value string, now time.Time) bool {
 	parts := strings.Split(value, ".")
 	if len(parts) != 3 || now.IsZero() {
@@ -281,7 +289,7 @@ func hasExpired(value string, now time.Time) bool {
 		return false
 	}
 	expires, isNumber := claims["exp"].(float64) // seconds since 1970
-	return isNumber && expires >= 0 && expires < float64(now.Add(-24*time.Hour).Unix())
+	return isNumber && expires >= 0 && expires < float64(now.Add(-clockSkew).Unix())
 }
 
 // isPlaceholderToken recognises placeholders for tokens. A word such as "example" does not make a
