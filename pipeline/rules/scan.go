@@ -76,6 +76,10 @@ func (s *Scan) results(ctx context.Context) ([]match, error) {
 		return nil, err
 	}
 	p.unmoved(s.facts)
+	p.bundled(s.facts)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	p.matches = slices.DeleteFunc(p.matches, func(f match) bool { return f.rule.early(f.text, s.facts.ObservedAt) })
 	in := expression.Input{Facts: s.facts, Classification: s.classification, Budget: expression.NewBudget()}
 	p.conditional(in)
