@@ -338,17 +338,22 @@ func hidesRandom(value string) bool {
 	return false
 }
 
-// isWords reports whether a value is made of lower-case words. Of 20 random letters and digits,
-// hardly ever so many are lower-case letters.
+// isWords reports whether a value is made of lower-case words, or of words that begin with a capital
+// letter, such as a long name. Of 20 random letters and digits, hardly ever so many are lower-case
+// letters. A URL may hold words beside a token.
 func isWords(value string) bool {
-	const few = 2
-	n := 0
+	const few, long, share = 2, 32, 8
+	capitals, digits := 0, 0
 	for i := 0; i < len(value); i++ {
-		if c := value[i]; '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' {
-			n++
+		switch c := value[i]; {
+		case '0' <= c && c <= '9':
+			digits++
+		case 'A' <= c && c <= 'Z':
+			capitals++
 		}
 	}
-	return n <= few
+	return capitals+digits <= few ||
+		digits == 0 && len(value) >= long && capitals <= len(value)/share && !strings.Contains(value, "/")
 }
 
 // withoutRuns removes runs of four or more of one character.
@@ -384,8 +389,12 @@ func withoutOrder(s string) string {
 	return b.String()
 }
 
-// isPlaceholder recognises words and runs of one character that no random value of some length has.
+// isPlaceholder recognises values that are cut off or in angle brackets, and words and runs of one
+// character that no random value of some length has.
 func isPlaceholder(value string) bool {
+	if strings.HasSuffix(value, "...") || strings.HasSuffix(value, "…") || strings.HasPrefix(value, "<") && strings.HasSuffix(value, ">") {
+		return true
+	}
 	lower := strings.ToLower(value)
 	for _, word := range placeholderWords {
 		if strings.Contains(lower, word) {
