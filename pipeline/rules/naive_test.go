@@ -96,7 +96,7 @@ func (n *naive) scan(facts *pipeline.PRFacts, classification *pipeline.Classific
 	}
 	s.results = slices.DeleteFunc(s.results, func(f result) bool {
 		i := slices.IndexFunc(n.rules, func(r naiveRule) bool { return r.ID == f.Rule })
-		return f.Path != "" && s.refuted(&n.rules[i], f)
+		return f.Path != "" && (s.refuted(&n.rules[i], f) || rules.IsConstant(fatalPanics{}, n.rules[i].Rule, facts)(f.Path, f.Line))
 	})
 	s.messages()
 	in := expression.Input{Facts: facts, Classification: classification, Budget: expression.NewBudget()}

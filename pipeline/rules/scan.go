@@ -75,6 +75,7 @@ func (s *Scan) results(ctx context.Context) ([]match, error) {
 	if err := p.refuted(s.facts); err != nil {
 		return nil, err
 	}
+	p.constant(s.facts)
 	p.unmoved(s.facts)
 	p.bundled(s.facts)
 	if err := ctx.Err(); err != nil {
