@@ -136,6 +136,10 @@ func TestIsPlaceholder(t *testing.T) {
 		"T0/B0/XXXXXXX":         false,
 		"changeme-9f8a7b6c5d":   true,
 		"9f8a7b6c5d4e3f2a1b0c":  false,
+		"shop_pat_...":          true,
+		"shop_pat_…":            true,
+		"<YOUR_TOKEN>":          true,
+		"shop_pat_..x":          false,
 		"":                      false,
 	} {
 		if got := isPlaceholder(value); got != want {

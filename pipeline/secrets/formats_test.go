@@ -709,6 +709,7 @@ func TestPlaceholdersOfFormats(t *testing.T) {
 		"github_pat_XXXXXXXXXXXXXXXXXXXXXX_XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX", "sk-ant-api03-...", "glpat-your-token-here-your-token",
 		"npm_000000000000000000000000000000000000", "xoxb-1111-2222-placeholder", "sk_test_abcdefghijklmnopqrstuvwxyz", "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
 		"https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX", "AIza...", "hf_...", "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c", "the prefix ghp_ and the prefix gho_",
+		"void getShopInfo_undefinedTimestampRenderedAsUndefinedString() {",
 	} {
 		f := facts("README.md", "+"+text)
 		for _, r := range d.Redact(&f) {
@@ -771,6 +772,7 @@ func TestWordsDoNotExcuseTokens(t *testing.T) {
 func TestDocumentedJWTDoesNotExcuseTokens(t *testing.T) {
 	d := detector(t)
 	const header, signature = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9", "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c"
+	documentedJWT := documentedJWTs[0]
 	for i := range formats {
 		f := &formats[i]
 		token := drawn(f, uint64(i)+1)
@@ -788,8 +790,14 @@ func TestDocumentedJWTDoesNotExcuseTokens(t *testing.T) {
 			}
 		}
 	}
-	if file := facts("a.go", "+t = \""+header+"."+documentedJWT+"."+signature+"\""); len(d.Redact(&file)) > 0 {
-		t.Error("the JWT in documentation is reported as a secret")
+	for _, payload := range documentedJWTs {
+		if file := facts("a.go", "+t = \""+header+"."+payload+"."+signature+"\""); len(d.Redact(&file)) > 0 {
+			t.Errorf("the JWT in documentation with the payload %s is reported as a secret", payload)
+		}
+	}
+	other := base64.RawURLEncoding.EncodeToString([]byte(`{"sub":"1234567891","name":"John Doe","admin":true}`))
+	if file := facts("a.go", "+t = \""+header+"."+other+"."+signature+"\""); len(d.Redact(&file)) == 0 {
+		t.Error("a JWT of another subject is not found")
 	}
 	file := facts("a.go", "+t = ghs_123456_"+strings.Replace(header, "J9", "K7", 1)+"."+documentedJWT+"."+signature)
 	if len(d.Redact(&file)) == 0 {
@@ -809,7 +817,8 @@ func TestExpiredJWT(t *testing.T) {
 	at := func(d time.Duration) string { return strconv.FormatInt(now.Add(d).Unix(), 10) }
 	for claims, reported := range map[string]bool{
 		`{"sub":"shop","user":7,"exp":` + at(-25*time.Hour) + `}`:   false,
-		`{"sub":"shop","user":7,"exp":` + at(-23*time.Hour) + `}`:   true,
+		`{"sub":"shop","user":7,"exp":` + at(-11*time.Minute) + `}`: false,
+		`{"sub":"shop","user":7,"exp":` + at(-9*time.Minute) + `}`:  true,
 		`{"sub":"shop","user":7,"exp":` + at(time.Hour) + `}`:       true,
 		`{"sub":"shop","user":7,"exp":"` + at(-48*time.Hour) + `"}`: true,
 		`{"sub":"shop","user":7,"exp":-1}`:                          true,
@@ -861,6 +870,7 @@ func TestWordsDoNotExcuseRandomValues(t *testing.T) {
 	for _, text := range []string{
 		"postgres://app:" + value + "example@db.prod.internal:5432/app", "postgres://app:" + value + "@db.prod.example-shop.internal:5432/app", "postgres://app:xxxxxxxxxx" + value + "@db.prod.internal/app",
 		"X: Bearer " + value + "EXAMPLE", "X: Bearer changeme" + value, "api_key = \"dummy-" + value + "\"",
+		`curl https://a.internal -H "Authorization: Bearer ` + value + `..."`,
 	} {
 		f := facts("deploy/run.txt", "+"+text)
 		if found := d.Redact(&f); len(found) == 0 || strings.Contains(f.Files[0].Hunks[0].Lines[0].Text, value) {
@@ -869,6 +879,7 @@ func TestWordsDoNotExcuseRandomValues(t *testing.T) {
 	}
 	for _, text := range []string{
 		"postgres://app:" + value + "@db.example.com:5432/app", "postgres://app:" + value + "@db.example/app", "postgres://app:your-password-of-2024-here@db.internal/app", "X: Bearer your-own-api-token-from-2024-12-31",
+		`curl https://a.internal -H "Authorization: Bearer shop_pat_..."`, `curl https://a.internal -H "Authorization: Bearer <SHOP_TOKEN>"`,
 		`api_key = "your-Api-Key-v2-of-2024"`, `api_key = "example_key_1234567890"`,
 	} {
 		f := facts("deploy/run.txt", "+"+text)

@@ -254,19 +254,27 @@ func isInDocumented(text string, from, to int) bool {
 	})
 }
 
-// documentedJWT is the payload of the token on jwt.io, which tests and documentation copy:
-// {"sub":"1234567890","name":"John Doe","iat":1516239022}.
-const documentedJWT = "eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ"
+// documentedJWTs are the payloads of the tokens on jwt.io, now and before, which tests and documentation
+// copy: {"sub":"1234567890","name":"John Doe","iat":1516239022}, with "admin":true, and both with that alone.
+var documentedJWTs = []string{
+	"eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ",
+	"eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiYWRtaW4iOnRydWUsImlhdCI6MTUxNjIzOTAyMn0",
+	"eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiYWRtaW4iOnRydWV9",
+}
 
-// isDocumentedJWT reports whether all of a value is a JWT with that payload. If the value holds
+// isDocumentedJWT reports whether all of a value is a JWT with such a payload. If the value holds
 // anything else, somebody may have added the payload to a real token.
 func isDocumentedJWT(value string) bool {
 	parts := strings.Split(value, ".")
-	return len(parts) == 3 && strings.HasPrefix(value, "eyJ") && parts[1] == documentedJWT
+	return len(parts) == 3 && strings.HasPrefix(value, "eyJ") && slices.Contains(documentedJWTs, parts[1])
 }
 
-// hasExpired reports whether all of a value is a JWT that expired more than a day before now, so that a
-// clock that is wrong changes nothing.
+// clockSkew is how wrong the clock of a server or of a developer may be. Libraries that check tokens
+// allow for a minute or five.
+const clockSkew = 10 * time.Minute
+
+// hasExpired reports whether all of a value is a JWT that expired before now, so that a clock that is
+// wrong by some minutes changes nothing.
 func hasExpired(value string, now time.Time) bool {
 	parts := strings.Split(value, ".")
 	if len(parts) != 3 || now.IsZero() {
@@ -281,7 +289,7 @@ func hasExpired(value string, now time.Time) bool {
 		return false
 	}
 	expires, isNumber := claims["exp"].(float64) // seconds since 1970
-	return isNumber && expires >= 0 && expires < float64(now.Add(-24*time.Hour).Unix())
+	return isNumber && expires >= 0 && expires < float64(now.Add(-clockSkew).Unix())
 }
 
 // isPlaceholderToken recognises placeholders for tokens. A word such as "example" does not make a
@@ -330,17 +338,22 @@ func hidesRandom(value string) bool {
 	return false
 }
 
-// isWords reports whether a value is made of lower-case words. Of 20 random letters and digits,
-// hardly ever so many are lower-case letters.
+// isWords reports whether a value is made of lower-case words, or of words that begin with a capital
+// letter, such as a long name. Of 20 random letters and digits, hardly ever so many are lower-case
+// letters. A URL may hold words beside a token.
 func isWords(value string) bool {
-	const few = 2
-	n := 0
+	const few, long, share = 2, 32, 8
+	capitals, digits := 0, 0
 	for i := 0; i < len(value); i++ {
-		if c := value[i]; '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' {
-			n++
+		switch c := value[i]; {
+		case '0' <= c && c <= '9':
+			digits++
+		case 'A' <= c && c <= 'Z':
+			capitals++
 		}
 	}
-	return n <= few
+	return capitals+digits <= few ||
+		digits == 0 && len(value) >= long && capitals <= len(value)/share && !strings.Contains(value, "/")
 }
 
 // withoutRuns removes runs of four or more of one character.
@@ -376,8 +389,12 @@ func withoutOrder(s string) string {
 	return b.String()
 }
 
-// isPlaceholder recognises words and runs of one character that no random value of some length has.
+// isPlaceholder recognises values that are cut off or in angle brackets, and words and runs of one
+// character that no random value of some length has.
 func isPlaceholder(value string) bool {
+	if strings.HasSuffix(value, "...") || strings.HasSuffix(value, "…") || strings.HasPrefix(value, "<") && strings.HasSuffix(value, ">") {
+		return true
+	}
 	lower := strings.ToLower(value)
 	for _, word := range placeholderWords {
 		if strings.Contains(lower, word) {
