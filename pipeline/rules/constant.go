@@ -17,7 +17,7 @@ import (
 // placeholders of parameters, as far as the diff shows. It trusts no name of a variable: the lines from
 // its declaration to its use must show what it holds.
 func (p *pass) constant(facts *pipeline.PRFacts) {
-	asked := 0
+	asked, left := 0, maxParsed
 	p.matches = slices.DeleteFunc(p.matches, func(f match) bool {
 		if f.path == "" || f.rule.Match == nil || !f.rule.Match.Constant {
 			return false
@@ -25,12 +25,13 @@ func (p *pass) constant(facts *pipeline.PRFacts) {
 		if asked++; asked > maxConstant || p.ctx.Err() != nil {
 			return false
 		}
-		return f.rule.isConstant(facts, f.path, f.line)
+		return f.rule.isConstant(facts, f.path, f.line, &left)
 	})
 }
 
-// isConstant reports whether all that the rule matches in a line of a Go file is made of constants.
-func (r *rule) isConstant(facts *pipeline.PRFacts, path string, line int) bool {
+// isConstant reports whether all that the rule matches in a line of a Go file is made of constants. It
+// takes the bytes that it parses from left, and no longer knows when none are left.
+func (r *rule) isConstant(facts *pipeline.PRFacts, path string, line int, left *int) bool {
 	for i := range facts.Files {
 		f := &facts.Files[i]
 		if f.Path != path || f.Language != "Go" {
@@ -50,7 +51,7 @@ func (r *rule) isConstant(facts *pipeline.PRFacts, path string, line int) bool {
 				lines = append(lines, l.Text)
 			}
 			if at >= 0 {
-				code := readGo(lines, at)
+				code := readGo(lines, at, left)
 				return code != nil && code.allConstant(r, constantsOf(f))
 			}
 		}
@@ -75,12 +76,13 @@ func constantsOf(f *pipeline.File) map[string]bool {
 }
 
 // The bounds of the code that is read: how many matches of a change, how many lines before a match and
-// from it on, and how many bytes.
+// from it on, and how many bytes at once and in all. Code that does not parse is tried from many lines.
 const (
 	maxConstant  = 100
 	maxLeading   = 40
 	maxFollowing = 30
 	maxFunction  = 32 << 10
+	maxParsed    = 8 << 20
 )
 
 // goCode is a part of a Go function, from its first line or a later one to the end of a statement.
@@ -95,7 +97,7 @@ type goCode struct {
 }
 
 // readGo reads the code around a line. It returns nil if the lines can't be read.
-func readGo(lines []string, at int) *goCode {
+func readGo(lines []string, at int, left *int) *goCode {
 	first := at
 	for first >= 0 && !strings.HasPrefix(lines[first], "func ") {
 		if strings.HasPrefix(lines[first], "}") {
@@ -105,10 +107,10 @@ func readGo(lines []string, at int) *goCode {
 		first--
 	}
 	if first >= 0 {
-		return parseGo("package p\n", lines, first, at, true)
+		return parseGo("package p\n", lines, first, at, true, left)
 	}
 	for first = max(0, at-maxLeading); first <= at; first++ {
-		if code := parseGo("package p\nfunc _() {\n", lines, first, at, false); code != nil {
+		if code := parseGo("package p\nfunc _() {\n", lines, first, at, false, left); code != nil {
 			return code
 		}
 	}
@@ -116,10 +118,10 @@ func readGo(lines []string, at int) *goCode {
 }
 
 // parseGo reads the lines from the first to the end of the statement at a line.
-func parseGo(head string, lines []string, first, at int, whole bool) *goCode {
+func parseGo(head string, lines []string, first, at int, whole bool, left *int) *goCode {
 	for end := at; end < min(len(lines), at+maxFollowing); end++ {
 		text := head + strings.Join(lines[first:end+1], "\n") + "\n"
-		if len(text) > maxFunction {
+		if *left -= len(text); *left < 0 || len(text) > maxFunction {
 			return nil
 		}
 		braces, ok := openBraces(text)
