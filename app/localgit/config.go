@@ -43,7 +43,7 @@ func (s *Source) Config(ctx context.Context) (normalize.ConfigRead, error) {
 }
 
 func (s *Source) loadConfig(ctx context.Context) (*config.Config, error) {
-	if err := valid(s.below, "the layers below the repository's config are"); err != nil {
+	if err := valid(s.below, "the server's and the organisation's config together are"); err != nil {
 		return nil, err
 	}
 	layer := config.Layer{Name: config.LayerRepository, Source: s.baseName + "@" + s.baseSHA}

@@ -221,7 +221,7 @@ func (f *fetcher) prepare(ctx context.Context) error {
 		return errors.New("the repository's URL can't be used")
 	}
 	if u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())) {
-		return fmt.Errorf("git is only let to https, and the URL is %s", u.Scheme)
+		return fmt.Errorf("git may use only https here, not %s", u.Scheme)
 	}
 	dir := f.local.dir
 	if _, err := f.local.output(ctx, "init", "--quiet", "--bare", "--template=", "--initial-branch=main", "--object-format=sha1", dir); err != nil {

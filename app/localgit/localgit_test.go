@@ -196,7 +196,7 @@ modified "staged.txt" +1 -1
   -1,0 "before"
   +0,1 "after"
 `)
-	unread := map[string]string{"nested": "it is a repository of its own, which was not read", "kept.txt": "what is staged of it differs from the work tree, and was not read"}
+	unread := map[string]string{"nested": "it is a repository of its own, which was not read", "kept.txt": "its staged version differs from the work tree, and was not read"}
 	for _, i := range f.Incomplete {
 		if unread[i.Path] != i.Why || i.Gating {
 			t.Errorf("incomplete: %+v", i)

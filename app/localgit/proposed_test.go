@@ -254,7 +254,7 @@ func TestNothingButUnreadFilesToReview(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.git("init", "--quiet", "inner")
-	const want = "no changes against main; inner: it is a repository of its own, which was not read; b.txt: what is staged of it differs from the work tree, and was not read"
+	const want = "no changes against main; inner: it is a repository of its own, which was not read; b.txt: its staged version differs from the work tree, and was not read"
 	if got, err := r.open(Options{Untracked: true}).Nothing(t.Context()); err != nil || got != want {
 		t.Errorf("%q, %v; want %q", got, err, want)
 	}

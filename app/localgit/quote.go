@@ -16,7 +16,7 @@ func unquote(s string) (string, error) {
 	if !strings.HasPrefix(s, `"`) {
 		return s, nil
 	}
-	bad := fmt.Errorf("git printed the path %.200q, which is not quoted rightly", s)
+	bad := fmt.Errorf("git printed the path %.200q, which is not correctly quoted", s)
 	if len(s) < 2 || !strings.HasSuffix(s, `"`) {
 		return "", bad
 	}

@@ -129,7 +129,7 @@ func (s *Source) Commits(ctx context.Context) (raw.Commits, error) {
 	var c raw.Commits
 	if len(list) > maxCommits {
 		list = list[:maxCommits]
-		c.Incomplete = []pipeline.Incompleteness{{What: "commits", Why: fmt.Sprintf("of a range, at most %d commits are listed", maxCommits)}}
+		c.Incomplete = []pipeline.Incompleteness{{What: "commits", Why: fmt.Sprintf("at most %d commits of a range are listed", maxCommits)}}
 	}
 	slices.Reverse(list)
 	c.Commits = list
@@ -208,7 +208,7 @@ func (s *Source) readFiles(ctx context.Context) (raw.Files, error) {
 			if err != nil {
 				return raw.Files{}, err
 			}
-			for _, i := range unreviewed(staged, "what is staged of it differs from the work tree, and was not read") {
+			for _, i := range unreviewed(staged, "its staged version differs from the work tree, and was not read") {
 				i.What = pipeline.IncompleteStaged
 				files.Incomplete = append(files.Incomplete, i)
 			}

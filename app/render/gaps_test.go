@@ -103,7 +103,7 @@ func TestDecidedBy(t *testing.T) {
 			"major > 0 && [1].all(n, true), which can't be evaluated: it takes too many steps",
 			"Decided by the gate's condition major > 0 && [1].all(n, true), which can't be evaluated: it takes too many steps (major is 2).",
 		},
-		{"no condition held", "Decided by the gate: none of its conditions holds."},
+		{"no condition held", "Decided by the gate: none of its conditions is true."},
 		{"", ""},
 	} {
 		v := cleanView()

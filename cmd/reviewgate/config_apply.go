@@ -64,7 +64,7 @@ nothing is written.`,
 	c.Flags().StringVar(&f.base, "base", "", "`revision` to compare with (default: where the change branched off the default branch)")
 	c.Flags().StringVar(&f.head, "head", "", "`revision` to review (default: the work tree, uncommitted changes included)")
 	c.Flags().BoolVar(&f.staged, "staged", false, stagedUsage)
-	c.Flags().StringVar(&f.report, "report", "", "`file` with a review in the format json, in which the gap is")
+	c.Flags().StringVar(&f.report, "report", "", "`file` with a review in the format json that has the gap")
 	c.Flags().StringVar(&f.file, "file", "", "config `file` that a patch is for, such as review-rules.json, if its entry does not say so")
 	c.Flags().StringVar(&f.below.server, "server", "", "`directory` of the server's config")
 	c.Flags().StringVar(&f.below.organisation, "organisation", "", organisationUsage)

@@ -109,7 +109,7 @@ func (f *checkFlags) load(dir string) (*config.Config, *config.Layer, []pipeline
 		return nil, nil, nil, unusable(fmt.Errorf("--layer %q: use %s", f.layer, join(names)))
 	}
 	if f.server != "" && f.layer == config.LayerServer || f.organisation != "" && f.layer != config.LayerRepository {
-		return nil, nil, nil, unusable(fmt.Errorf("--layer %s is not above the layer that you named with --server or --organisation: set --layer to the layer of %s", f.layer, dir))
+		return nil, nil, nil, unusable(fmt.Errorf("--layer %s does not come after the layer that you named with --server or --organisation: set --layer to the layer of %s", f.layer, dir))
 	}
 	below := layerFlags{server: f.server, organisation: f.organisation}
 	layers, err := below.layers()

@@ -350,7 +350,7 @@ func TestAcceptedFindingCounts(t *testing.T) {
 	w.Idle()
 	pr.Comment("alice", "/review restore "+f.ID[:8])
 	w.Idle()
-	w.Wants(pr, "failure", "accepted by carol", "alice asked for `/review restore`, but by the settings only somebody who neither opened the pull request")
+	w.Wants(pr, "failure", "accepted by carol", "alice asked for `/review restore`, but under the settings, only somebody who neither opened the pull request")
 }
 
 // An author with write permission can't weaken a finding that somebody else accepted, but may
@@ -560,7 +560,7 @@ func TestNobodyJudgesTheirOwnWhereSettingsSaySo(t *testing.T) {
 		pr.Comment("alice", "/review "+command)
 		w.Idle()
 		name, _, _ := strings.Cut(command, " ")
-		w.Wants(pr, "action_required", "alice asked for `/review "+name+"`, but by the settings only somebody who neither opened the pull request nor pushed to it can")
+		w.Wants(pr, "action_required", "alice asked for `/review "+name+"`, but under the settings, only somebody who neither opened the pull request nor pushed to it can")
 	}
 	pr.Comment("alice", "/review reject not yet")
 	w.Idle()

@@ -105,7 +105,7 @@ func TestTenPullRequests(t *testing.T) {
 	w.Wants(nine, "success", "idden by", "M-2", "the warehouse answers within a second")
 	both = true
 	ten := opened(apptest.Unbounded) // both models find it, so that it blocks
-	w.Wants(ten, "action_required", "dismissed findings like it as false positives", "M-2")
+	w.Wants(ten, "action_required", "dismissed similar findings as false positives", "M-2")
 
 	s := w.summary()
 	t.Log("\n" + analytics.Text(s))
