@@ -233,7 +233,7 @@ func falls(t policies.Trigger) bool {
 	case policies.TriggerAny, policies.TriggerAll:
 		return slices.ContainsFunc(t.Triggers, falls)
 	case policies.TriggerExpression:
-		return readsPaths(t.When) && !onlyAsksWhetherThere(t.When)
+		return expressionFalls(t.When)
 	}
 	return false
 }
@@ -248,9 +248,69 @@ func rises(t policies.Trigger) bool {
 	case policies.TriggerAny, policies.TriggerAll:
 		return slices.ContainsFunc(t.Triggers, rises)
 	case policies.TriggerExpression:
-		return readsPaths(t.When)
+		return expressionRises(t.When)
 	}
 	return true
+}
+
+// expressionFalls reports whether one more path can make an expression false.
+func expressionFalls(when string) bool {
+	if parts, negated := operands(when); negated {
+		return expressionRises(parts[0])
+	} else if len(parts) > 1 {
+		return slices.ContainsFunc(parts, expressionFalls)
+	}
+	return readsPaths(when) && !onlyAsksWhetherThere(when)
+}
+
+// expressionRises reports whether one more path can make an expression true.
+func expressionRises(when string) bool {
+	if parts, negated := operands(when); negated {
+		return expressionFalls(parts[0])
+	} else if len(parts) > 1 {
+		return slices.ContainsFunc(parts, expressionRises)
+	}
+	m := allFiles.FindStringSubmatch(when)
+	return readsPaths(when) && (m == nil || !asksOneFile(m[1]))
+}
+
+// allFiles matches an expression that asks whether all files of the change are of some kind.
+var allFiles = regexp.MustCompile(`^\s*facts\.files\.all\(\w+,(.*)\)\s*$`)
+
+// asksOneFile reports whether the condition in parentheses is about nothing but one file.
+func asksOneFile(condition string) bool {
+	return isBalanced(condition) && !strings.Contains(condition, "facts.") && !readsPaths(condition)
+}
+
+// operands splits an expression at the && and || outside of its parentheses and strings. If the
+// expression is the negation of one in parentheses or of a call, it returns that one.
+func operands(when string) (parts []string, negated bool) {
+	when = strings.TrimSpace(when)
+	for strings.HasPrefix(when, "(") && strings.HasSuffix(when, ")") && isBalanced(when[1:len(when)-1]) {
+		when = strings.TrimSpace(when[1 : len(when)-1])
+	}
+	code := withoutStrings(when) // of the same length
+	open, from, compares := 0, 0, false
+	for i := 0; i < len(code); i++ {
+		c := code[i]
+		switch {
+		case strings.IndexByte("([{", c) >= 0:
+			open++
+		case strings.IndexByte(")]}", c) >= 0:
+			open--
+		case open == 0 && c == '?':
+			return []string{when}, false
+		case open == 0 && strings.IndexByte("=<>", c) >= 0:
+			compares = true
+		case open == 0 && (c == '&' || c == '|') && strings.HasPrefix(code[i+1:], string(c)):
+			parts = append(parts, when[from:i])
+			from, i = i+2, i+1
+		}
+	}
+	if parts = append(parts, when[from:]); len(parts) == 1 && !compares && strings.HasPrefix(when, "!") {
+		return []string{when[1:]}, true
+	}
+	return parts, false
 }
 
 func readsPaths(when string) bool {
@@ -262,10 +322,32 @@ func readsPaths(when string) bool {
 // ways.
 var anyFile = regexp.MustCompile(`^\s*(?:facts\.files\.exists|!\s*facts\.files\.all|facts\.files\.filter)\(\w+,(.*?)\)(?:\.size\(\)\s*>=?\s*\d+)?\s*$`)
 
+// withoutStrings replaces the strings of an expression by spaces.
+func withoutStrings(when string) string {
+	code := []byte(when)
+	quote := byte(0)
+	for i := 0; i < len(code); i++ {
+		c := code[i]
+		switch {
+		case quote == 0 && (c == '"' || c == '\''):
+			quote = c
+		case quote == 0:
+			continue
+		case c == quote:
+			quote = 0
+		case c == '\\' && i+1 < len(code):
+			code[i] = ' '
+			i++
+		}
+		code[i] = ' '
+	}
+	return string(code)
+}
+
 // isBalanced reports whether a part of an expression closes each parenthesis that it opens.
 func isBalanced(part string) bool {
 	open := 0
-	for _, c := range part {
+	for _, c := range withoutStrings(part) {
 		switch c {
 		case '(':
 			open++
@@ -285,7 +367,7 @@ var moreThan = regexp.MustCompile(`\.size\(\)\s*>=?\s*\d`)
 // onlyAsksWhetherThere reports whether an expression contains nothing that more files could make
 // false.
 func onlyAsksWhetherThere(when string) bool {
-	if m := anyFile.FindStringSubmatch(when); m != nil && isBalanced(m[1]) && !strings.Contains(m[1], "facts.") && !readsPaths(m[1]) {
+	if m := anyFile.FindStringSubmatch(when); m != nil && asksOneFile(m[1]) {
 		return true
 	}
 	when = moreThan.ReplaceAllString(when, "")

@@ -87,6 +87,15 @@ func (f *layerFlags) orCurrent() error {
 	if *f != (layerFlags{}) {
 		return nil
 	}
+	return f.withCurrent()
+}
+
+// withCurrent uses that config also beside the layers of the server and the organisation, as a
+// review does, unless a flag names the repository's layer.
+func (f *layerFlags) withCurrent() error {
+	if f.repository != "" {
+		return nil
+	}
 	root, err := currentRepository()
 	if err != nil || root == "" {
 		return err

@@ -32,9 +32,11 @@ agents would not run, what makes the change risky, how many rules would read eac
 file, and how many the profile leaves out or nothing checks.
 
 Paths are relative to the repository's root. The files need not exist. With - the
-list comes from standard input, in the format of git diff --name-only. The layers
-work as in config show. The command uses the .gitattributes in the work tree of the
-repository around the current directory; a review uses the one at the base.`,
+list comes from standard input, in the format of git diff --name-only. The layers are
+those of a review: the config of the repository around the current directory counts
+also beside --server and --organisation. The command uses the .gitattributes in the
+work tree of that repository; a review uses the one at the base. It knows no title and
+no size of the change; a policy test (reviewgate config test) has both.`,
 		Example: "  reviewgate config explain pricing/tax.ts .github/workflows/ci.yml\n" +
 			"  git diff --name-only main | reviewgate config explain --rules -",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -59,7 +61,7 @@ func (f *explainFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return unusable(err)
 	}
-	if err := f.orCurrent(); err != nil {
+	if err := f.withCurrent(); err != nil {
 		return err
 	}
 	layers, err := f.layers()
