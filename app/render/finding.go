@@ -41,6 +41,7 @@ type finding struct {
 	Fix            safe
 	More           int    // number of other places of the same finding
 	Also           []safe // the first of these places
+	AlsoCode       bool   // they show their code, so each has a line
 }
 
 // findings puts findings into words one at a time, so that only those that fit cost time.
@@ -182,6 +183,7 @@ func (fs *findings) full(i int, limits placeLimits) finding {
 	out := fs.brief(i)
 	fs.addDetails(&out, fs.groups[i][0])
 	out.Also = fs.otherPlaces(fs.groups[i], limits)
+	out.AlsoCode = limits.evidence && slices.ContainsFunc(fs.groups[i], func(f *pipeline.Finding) bool { return !slices.Equal(f.Evidence, fs.groups[i][0].Evidence) })
 	return out
 }
 

@@ -48,7 +48,7 @@ type page struct {
 	ConfigProblems int
 	Uncertain      int // concerns below the confidence gate; the title has them if there are no findings
 	Evaluated      int // findings in evaluation, likewise
-	Leaked         int // leaked secrets that the numbered findings do not cover
+	Leaked         int // leaked secrets, which somebody has to revoke
 
 	Head, Base  safe
 	Risk        *risk
@@ -125,7 +125,7 @@ func newPage(v View, p pen, k linker) page {
 		ConfigProblems: len(facts.Config.Problems),
 		Uncertain:      len(rep.ResidualConcerns),
 		Evaluated:      evaluatedFindings(rep),
-		Leaked:         leaked(rep),
+		Leaked:         leaked(rep, k.web == ""),
 		Head:           commitName(p, k, facts.Head.SHA, facts.Head.Ref),
 		Base:           p.code(shortSHA(facts.Base.Ref), maxName),
 		Unread:         len(unreadFiles(rep.Incomplete)),
@@ -181,17 +181,22 @@ func (pg *page) next() safe {
 	return sentence(steps)
 }
 
-// leaked counts the secrets that stay in the history and that no numbered finding mentions: those that
-// the newest head no longer has, and all if a person passed the head.
-func leaked(r *pipeline.Report) int {
-	list := r.Changes.Resolved
-	if r.ByHand != nil && r.ByHand.Action == pipeline.HandOverride {
-		list = append(slices.Clone(list), r.Findings...)
+// leaked counts the secrets that have to be revoked: those in what was pushed, even if the newest
+// head no longer has them, a person passed the head, or a config only evaluates them.
+func leaked(r *pipeline.Report, local bool) int {
+	lists := []pipeline.List[pipeline.Finding]{r.Changes.Resolved}
+	if !local || r.ByHand != nil { // a local review comes before a push
+		lists = append(lists, r.Findings)
+		if r.Evaluation != nil {
+			lists = append(lists, r.Evaluation.Findings)
+		}
 	}
 	n := 0
-	for i := range list {
-		if isSecret(&list[i]) {
-			n++
+	for _, list := range lists {
+		for i := range list {
+			if f := &list[i]; isSecret(f) && f.Severity.Rank() >= pipeline.SeverityMajor.Rank() {
+				n++
+			}
 		}
 	}
 	return n

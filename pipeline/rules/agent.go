@@ -61,13 +61,16 @@ func (a *agent) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer
 	return answer, nil
 }
 
-// withoutRule counts the files in the scope that no rule of the agent looks at.
+// withoutRule counts the files in the scope that no rule of the agent looks at. Files without new
+// lines, and those that the coverage lists because they are not read like others, don't count.
 func (a *agent) withoutRule(scope *pipeline.AgentScope) (n int) {
 	if a.scan.engine.looksAtChange(a.id) {
 		return 0
 	}
 	for i := range a.scan.facts.Files {
-		if scope.Has(a.scan.facts.Files[i].Path) && !a.scan.lookers[i][a.id] {
+		f := &a.scan.facts.Files[i]
+		apart := f.Status == pipeline.FileRemoved || f.Binary || f.GeneratedByPath || f.Vendored || f.ByBase
+		if scope.Has(f.Path) && !apart && !a.scan.lookers[i][a.id] {
 			n++
 		}
 	}
