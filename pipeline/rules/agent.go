@@ -50,7 +50,10 @@ func (a *agent) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer
 				found.Path, found.Section, found.StartLine, found.EndLine = "", pipeline.SectionChange, 0, 0
 			}
 			found.Severity = f.rule.SeverityOf(a.scan.domainsOf(f))
-			if f.isHouseStyle() {
+			switch {
+			case f.unlisted > 0: // in any domain
+				found.Severity = f.rule.Highest()
+			case f.isHouseStyle():
 				found.Severity = pipeline.SeverityInfo
 			}
 			out.Findings = append(out.Findings, found)
@@ -140,6 +143,8 @@ func (f *match) finding() pipeline.Finding {
 		out.Message += f.houseStyleNote()
 	}
 	switch {
+	case f.unlisted > 0:
+		out.Message = fmt.Sprintf("The change has more than %d such places. This finding stands for %d that no list shows. Mend the listed ones first, or split the change.", maxMatchesPerRule, f.unlisted)
 	case f.more == 1:
 		out.Message += " There is 1 more like it, which is not listed."
 	case f.more > 1:

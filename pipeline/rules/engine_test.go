@@ -599,21 +599,50 @@ func TestFindingsAreBounded(t *testing.T) {
 	for _, f := range found {
 		count[f.RuleID]++
 	}
-	if len(found) > 20_100 || count["r00"] > 1_000 || count["r29"] == 0 || count["last"] != 1 {
+	if len(found) > 20_100 || count["r00"] > 1_001 || count["r29"] == 0 || count["last"] != 1 {
 		t.Errorf("%d findings: %v", len(found), count)
-	}
-	at := slices.IndexFunc(found, func(f pipeline.Finding) bool { return strings.Contains(f.Message, "more like it") })
-	if at < 0 {
-		t.Error("no finding says that there are more")
 	}
 }
 
-func TestFindingSaysHowManyMoreThereAre(t *testing.T) {
-	for lines, want := range map[int]string{1_000: "", 1_001: " There is 1 more like it, which is not listed.", 1_002: " There are 2 more like it, which are not listed."} {
-		r := rule(config.Match{Literal: "key"})
-		got := findings(t, []config.Rule{r}, &pipeline.PRFacts{Files: []pipeline.File{file("a.go", slices.Repeat([]string{"+key"}, lines)...)}}, "agent")
-		if len(got) != 1_000 || got[0].Message != r.Description || got[999].Message != r.Description+want {
-			t.Errorf("%d lines: %d findings, the last says %q", lines, len(got), got[len(got)-1].Message)
+// What is not listed is a finding about the whole change. Nothing that takes out those that are
+// listed takes it out, neither a place that the config ignores nor the scope of the agent.
+func TestUnlistedMatchesStay(t *testing.T) {
+	r := rule(config.Match{Literal: "key"})
+	r.SeverityIn = map[string]pipeline.Severity{"finance": pipeline.SeverityCritical}
+	final := r
+	final.Final = true
+	many := file("fixtures/a.go", slices.Repeat([]string{"+key"}, 1_001)...)
+	one := file("src/b.go", "+key")
+	for name, tt := range map[string]struct {
+		rule    config.Rule
+		files   []pipeline.File
+		scope   pipeline.AgentScope
+		ignored string
+		want    int  // findings
+		whole   bool // one of them is about the whole change
+		in      string
+	}{
+		"as many as fit":    {r, []pipeline.File{file("a.go", slices.Repeat([]string{"+key"}, 1_000)...)}, pipeline.AgentScope{All: true}, "", 1_000, false, "a.go"},
+		"more":              {r, []pipeline.File{many, one}, pipeline.AgentScope{All: true}, "", 1_001, true, "fixtures/a.go"},
+		"in ignored files":  {r, []pipeline.File{many, one}, pipeline.AgentScope{All: true}, "fixtures/a.go", 1_001, false, "src/b.go"},
+		"of a final rule":   {final, []pipeline.File{many, one}, pipeline.AgentScope{All: true}, "fixtures/a.go", 1_001, true, "fixtures/a.go"},
+		"outside the scope": {r, []pipeline.File{many, one}, pipeline.AgentScope{Files: pipeline.List[string]{"src/b.go"}}, "", 1, true, ""},
+	} {
+		e, err := rules.Compile([]config.Rule{tt.rule})
+		if err != nil {
+			t.Fatal(err)
+		}
+		scan := e.Scan(&pipeline.PRFacts{Files: tt.files}, classification).Ignoring(func(path string) bool { return path == tt.ignored })
+		answer, err := scan.Agent("agent").Review(t.Context(), dispatch.Task{Entry: pipeline.ManifestEntry{Agent: "agent", Scope: tt.scope}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := answer.Output.Findings
+		whole := slices.ContainsFunc(got, func(f pipeline.Finding) bool {
+			return f.Path == "" && f.Section == pipeline.SectionChange && f.Severity == pipeline.SeverityCritical && strings.Contains(f.Message, "stands for")
+		})
+		if len(got) != tt.want || whole != tt.whole || tt.in != "" && !slices.ContainsFunc(got, func(f pipeline.Finding) bool { return f.Path == tt.in }) {
+			t.Errorf("%s: %d findings, one about the whole change: %t; want %d, %t, and one in %q", name, len(got), whole, tt.want, tt.whole, tt.in)
 		}
 	}
 }

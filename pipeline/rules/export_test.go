@@ -87,5 +87,7 @@ func IsConstant(t interface{ Fatal(args ...any) }, c config.Rule, facts *pipelin
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(path string, line int) bool { return c.Match.Constant && r.isConstant(facts, path, line, new(maxParsed)) }
+	return func(path string, line int) bool {
+		return c.Match.Constant && r.isConstant(facts, path, line, new(maxParsed))
+	}
 }

@@ -37,6 +37,7 @@ type match struct {
 	from        string // the other file of the change in which it stood before; see past
 	before      int    // how many such places the base has in the directory, if the rule is on style
 	more        int    // how many further matches of the rule are not listed, whatever its limit is
+	unlisted    int    // it stands for so many matches anywhere in the change
 	evalErr     error  // why the expression could not be evaluated
 }
 
@@ -78,7 +79,7 @@ func (s *Scan) results(ctx context.Context) ([]match, error) {
 		m.text.Set("")
 		s.engine.scratches.Put(m)
 	}()
-	p := &pass{ctx: ctx, engine: s.engine, scratch: m, past: past{files: s.facts.Files, ignored: s.ignored}, listed: map[*rule]int{}, more: map[*rule]int{}}
+	p := &pass{ctx: ctx, engine: s.engine, scratch: m, past: past{files: s.facts.Files, ignored: s.ignored}, listed: map[bound]int{}, more: map[bound]int{}}
 	if err := p.change(s.facts); err != nil {
 		return nil, err
 	}
@@ -90,6 +91,7 @@ func (s *Scan) results(ctx context.Context) ([]match, error) {
 		return nil, err
 	}
 	p.matches = slices.DeleteFunc(p.matches, func(f match) bool { return f.rule.early(f.text, s.facts.ObservedAt) })
+	p.countUnlisted()
 	in := expression.Input{Facts: s.facts, Classification: s.classification, Budget: expression.NewBudget()}
 	p.conditional(in)
 	p.countHouseStyle()
@@ -99,7 +101,6 @@ func (s *Scan) results(ctx context.Context) ([]match, error) {
 	if err := p.whole(in); err != nil {
 		return nil, err
 	}
-	p.countUnlisted()
 	s.matches, s.lookers, s.beyond, s.done = p.matches, p.lookers, p.stillBeyond(), true
 	return s.matches, nil
 }
@@ -122,8 +123,9 @@ type pass struct {
 	pending        []match        // matches in the current hunk of rules that count net
 	above          string         // the previous line at the head
 	linters        *linters.Hunk  // of the current hunk; nil until a rule asks
-	listed         map[*rule]int
-	more           map[*rule]int // matches beyond the bounds
+	listed         map[bound]int
+	more           map[bound]int // matches beyond the bounds
+	ignored        ignored       // the last path that list asked about
 	beyond         []beyond
 	lookers        []map[string]bool
 	readded        map[string]bool // see addedLines; nil until a rule needs them
@@ -461,22 +463,60 @@ const (
 	maxMatchesPerRule = 1_000
 )
 
+// bound counts the matches of a rule in files that the config ignores apart from the others:
+// whoever may write such files must not use up the room of the others.
+type bound struct {
+	rule    *rule
+	ignored bool
+}
+
+// ignored is whether the config ignores a path.
+type ignored struct {
+	path string
+	is   bool
+}
+
+func (p *pass) boundOf(f *match) bound {
+	if f.path == "" || f.rule.Final || p.past.ignored == nil {
+		return bound{rule: f.rule}
+	}
+	if p.ignored.path != f.path {
+		p.ignored = ignored{f.path, p.past.ignored(f.path)}
+	}
+	return bound{f.rule, p.ignored.is}
+}
+
 func (p *pass) list(f match) {
-	n := p.listed[f.rule]
+	b := p.boundOf(&f)
+	n := p.listed[b]
 	if n >= maxMatchesPerRule || n > 0 && len(p.matches) >= maxMatches {
-		p.more[f.rule]++
+		p.more[b]++
 		return
 	}
-	p.listed[f.rule]++
+	p.listed[b]++
 	p.matches = append(p.matches, f)
 }
 
-// countUnlisted makes the last match of each rule count those beyond the bounds.
+// countUnlisted adds a match about the whole change for each rule with matches beyond the bounds.
+// It has no place, so nothing that takes out the listed matches takes it out, too. Only in ignored
+// files the last match counts them, since the config takes out all of these.
 func (p *pass) countUnlisted() {
-	for i := len(p.matches) - 1; i >= 0 && len(p.more) > 0; i-- {
-		if f := &p.matches[i]; f.from == "" {
-			f.more = p.more[f.rule]
-			delete(p.more, f.rule)
+	if len(p.more) == 0 {
+		return
+	}
+	left := map[*rule]bool{}
+	for i := len(p.matches) - 1; i >= 0; i-- {
+		f := &p.matches[i]
+		left[f.rule] = true
+		if b := p.boundOf(f); b.ignored && f.from == "" {
+			f.more = p.more[b]
+			delete(p.more, b)
+		}
+	}
+	for _, r := range slices.Concat(p.engine.rules, p.engine.whole) {
+		gone := r.Match != nil && r.notInChange != nil && !left[r] // what refutes one refutes all
+		if n := p.more[bound{rule: r}]; n > 0 && !gone {
+			p.matches = append(p.matches, match{rule: r, section: pipeline.SectionChange, unlisted: n})
 		}
 	}
 }
