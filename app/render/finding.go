@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -276,8 +277,11 @@ func (fs *findings) evidence(f *pipeline.Finding, fix []fixLine) []safe {
 			list = append(list, e)
 		}
 	}
-	return first(list, maxEvidence, func(e string) safe { return fs.p.code(e, maxReason) })
+	return first(list, maxEvidence, func(e string) safe { return fs.p.code(lineBreak.ReplaceAllString(e, " "), maxReason) })
 }
+
+// lineBreak matches the white space around a line break in a quote, which is shown on one line.
+var lineBreak = regexp.MustCompile(`\s*\n\s*`)
 
 // shows reports whether a context line or a removed line of the fix contains s.
 func shows(fix []fixLine, s string) bool {

@@ -224,3 +224,14 @@ func TestRemovedLineIsShown(t *testing.T) {
 		t.Errorf("the text shows the line beside, or repeats the removed line:\n%s", text)
 	}
 }
+
+// A quote of several lines is shown on one line, without escapes.
+func TestQuoteOfSeveralLines(t *testing.T) {
+	v := cleanView()
+	setFindings(&v, pipeline.DecisionNeedsFixes, "major > 0", pipeline.Finding{
+		RuleID: "a-01", Title: "Title", Severity: pipeline.SeverityMajor, Path: "a.html", StartLine: 2, Evidence: pipeline.List[string]{"<meta a=\"1\"\n    b=\"2\">"},
+	})
+	if comment := Comment(v).Body; !strings.Contains(comment, "`<meta a=\"1\" b=\"2\">`") {
+		t.Errorf("the comment does not show the quote on one line:\n%s", comment)
+	}
+}
