@@ -76,6 +76,3 @@ func checkFix(fix string, groups []string) (problem, remedy string) {
 // fixReference finds what regexp.Expand treats as a reference. Its $1x means ${1x}, and $$ is a
 // dollar sign.
 var fixReference = regexp.MustCompile(`\$(?:\$|(\w+)|\{(\w+)\})`)
-
-// groupReference finds references to named groups in not_in_file.
-var groupReference = regexp.MustCompile(`\$\{(\w+)\}`)

@@ -318,9 +318,6 @@ func TestProblems(t *testing.T) {
 			`review-rules.json:1:168: /0/severity_in/finanec: there is no domain "finanec"; did you mean "finance"?`,
 			`review-rules.json:1:199: /0/severity_in/auth: "bad" is not a severity; use critical, major, warning or info`,
 		}},
-		{"a group elsewhere", FileRules, `[` + rule("a", `, "match": {"pattern": "drop (?P<table>x)", "not_in_file": "from ${tables}"}`) + `]`, []string{
-			`review-rules.json:1:209: /0/match/not_in_file: not_in_file refers to the group "tables", which the pattern does not have; name a group of the pattern (?P<tables>…)`,
-		}},
 		{"lines elsewhere", FileRules, `[` + rule("a", `, "match": {"literal": "x", "on": "title", "not_in_file": "y", "not_in_change": "("}`) + `]`, []string{
 			`review-rules.json:1:208: /0/match/not_in_file: not_in_file is for rules on lines, and the rule looks at "title"; remove it, or set "on" to added or removed`,
 			`review-rules.json:1:230: /0/match/not_in_change: not_in_change is for rules on lines, and the rule looks at "title"; remove it, or set "on" to added or removed`,

@@ -175,13 +175,9 @@ type Match struct {
 	Literal    string `json:"literal,omitempty"`
 	NotPattern string `json:"not_pattern,omitempty"` // RE2; a match does not count if its statement matches this
 	// NotInFile leaves out the matches in a file if any line of the file at the head that the diff
-	// shows matches this RE2. In it, ${name} stands for what the named group of Pattern matched.
-	// NotInChange does so if a line of any file of the change does.
+	// shows matches this RE2. NotInChange does so if a line of any file of the change does.
 	NotInFile   string `json:"not_in_file,omitempty"`
 	NotInChange string `json:"not_in_change,omitempty"`
-	// Constant leaves out calls in Go whose SQL consists of constants and placeholders of parameters, as
-	// far as the diff shows.
-	Constant bool `json:"constant,omitempty"`
 	// NotBefore leaves out the matches on a line that one of these patterns matches, until its day.
 	NotBefore []NotBefore `json:"not_before,omitempty"`
 	// Source matches untrusted data, in RE2. A match does not count if its statement names

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -91,13 +90,6 @@ func (c *valueChecks) checkMatch(e *entry) {
 	for _, field := range []string{"not_in_file", "not_in_change", "not_before"} {
 		if on := n.Get("on"); (given(n.Get(field)) || len(elems(n.Get(field))) > 0) && given(on) && on.Text != OnAdded && on.Text != OnRemoved {
 			c.of(n.Get(field), fmt.Sprintf("%s is for rules on lines, and the rule looks at %s", field, shown(on.Text)), `remove it, or set "on" to added or removed`)
-		}
-	}
-	if elsewhere := n.Get("not_in_file"); given(elsewhere) && groups != nil {
-		for _, m := range groupReference.FindAllStringSubmatch(elsewhere.Text, -1) {
-			if !slices.Contains(groups, m[1]) {
-				c.of(elsewhere, fmt.Sprintf("not_in_file refers to the group %s, which the pattern does not have", shown(m[1])), fmt.Sprintf("name a group of the pattern (?P<%s>…)", m[1]))
-			}
 		}
 	}
 	if given(n.Get("source")) != (len(elems(n.Get("safe_calls"))) > 0) {

@@ -135,9 +135,8 @@ type File struct {
 	// GeneratedByPath, too.
 	Bundle   bool `json:"bundle,omitempty"`
 	Vendored bool `json:"vendored"`
-	// ByBase is set if the base says that the file is generated or vendored: by its .gitattributes, or
-	// because it is a Bundle. Such a file is looked at for secrets only, since its author can't have
-	// chosen that.
+	// ByBase is set if the .gitattributes of the base calls the file generated or vendored, and the base
+	// has the file. It is looked at for secrets only: the author of the change chose neither.
 	ByBase        bool `json:"by_base,omitempty"`
 	Test          bool `json:"test"`
 	Documentation bool `json:"documentation"`

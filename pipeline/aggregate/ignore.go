@@ -62,7 +62,7 @@ func (s *suppressor) notIgnored(f *item, m *marker) string {
 		return fmt.Sprintf("the comment on line %d stands inside quotes", m.line)
 	case m.reason == "":
 		return fmt.Sprintf("the comment on line %d gives no reason", m.line)
-	case s.inBase(f, m.line):
+	case s.inBase(f, m):
 		return ""
 	case mode == config.IgnoreBaseOnly && m.old:
 		return "the line that this ignore comment is about has changed, and the config allows only what stood in the base"
@@ -76,7 +76,7 @@ func (s *suppressor) notIgnored(f *item, m *marker) string {
 func (s *suppressor) waits(f *item, m *marker) pipeline.ReasonKind {
 	a := s.accepted[accepted{f.ID, m.reason}]
 	switch {
-	case s.inBase(f, m.line), a.By != "" && !f.changed(a.Surroundings):
+	case s.inBase(f, m), a.By != "" && !f.changed(a.Surroundings):
 		return ""
 	case m.old:
 		return pipeline.ReasonIgnoreChanged
@@ -88,25 +88,25 @@ func (s *suppressor) waits(f *item, m *marker) pipeline.ReasonKind {
 // says who accepted it.
 func (s *suppressor) ignoredBy(f *item, m *marker) string {
 	text := fmt.Sprintf("ignored by the comment on line %d", m.line)
-	if s.inBase(f, m.line) {
+	if s.inBase(f, m) {
 		return text
 	}
 	return text + ", which " + s.accepted[accepted{f.ID, m.reason}].By + " accepted"
 }
 
-// inBase reports whether the base has the comment on a line about this same code. The comment stops
-// counting once a line of the finding changes or the change removes something between the two, since
-// it was written about other code. Indentation without meaning may change. Lines that the diff does
-// not show, and files that the base did not have, don't count.
-func (s *suppressor) inBase(f *item, comment int) bool {
+// inBase reports whether the base has the comment about this same code. The comment stops counting
+// once a line of the finding changes or the change removes something between the two, since it was
+// written about other code. Indentation without meaning may change. Lines that the diff does not
+// show, and files that the base did not have, don't count.
+func (s *suppressor) inBase(f *item, m *marker) bool {
 	file := s.in.files[f.Path]
 	if file.Status != pipeline.FileModified && file.Status != pipeline.FileRenamed {
 		return false
 	}
 	lines := s.in.lines.of(f.Path)
-	for n := min(comment, f.StartLine); n <= max(f.StartLine, f.EndLine); n++ {
+	for n := min(m.line, f.StartLine); n <= max(f.StartLine, f.EndLine); n++ {
 		l, shown := lines[n]
-		if !shown || l.added || l.cut && n > comment {
+		if !shown || l.added || l.cut && n > m.line {
 			return false
 		}
 	}

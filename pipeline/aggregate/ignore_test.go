@@ -358,13 +358,13 @@ func TestIgnoringKeepsFingerprints(t *testing.T) {
 	after := Aggregate(in)
 	ids := map[string]bool{}
 	for _, f := range before.Findings {
-		addTo(ids, f.Fingerprints)
+		ids[f.ID] = true
 	}
-	if len(before.Findings) != 2 || len(after.Findings) != 2 || len(after.Suppressed) != 1 || !ids[after.Suppressed[0].Finding.ID] {
+	if len(before.Findings) != 4 || len(after.Findings) != 3 || len(after.Suppressed) != 1 || !ids[after.Suppressed[0].Finding.ID] {
 		t.Fatalf("before %d, after %d, suppressed %+v", len(before.Findings), len(after.Findings), after.Suppressed)
 	}
-	if c := after.Changes; c.New != 0 || c.Open != 2 || len(c.Resolved) != 0 {
-		t.Errorf("changes: %d new, %d open, %d resolved, want 2 open", c.New, c.Open, len(c.Resolved))
+	if c := after.Changes; c.New != 0 || c.Open != 3 || len(c.Resolved) != 0 {
+		t.Errorf("changes: %d new, %d open, %d resolved, want 3 open", c.New, c.Open, len(c.Resolved))
 	}
 }
 

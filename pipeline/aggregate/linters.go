@@ -2,6 +2,8 @@ package aggregate
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
@@ -48,10 +50,6 @@ func (s *suppressor) askedLinter(f *item, r *config.Rule) (linters.Suppression, 
 func (s *suppressor) notAnswered(f *item, r *config.Rule, asked linters.Suppression) string {
 	mode := s.in.Config.Settings.Synthesis.InlineIgnore
 	file := s.in.files[f.Path]
-	from := asked.Line
-	if asked.Block {
-		from = f.StartLine
-	}
 	switch {
 	case s.in.final(f):
 		return "which does not count for what a final rule finds"
@@ -61,28 +59,20 @@ func (s *suppressor) notAnswered(f *item, r *config.Rule, asked linters.Suppress
 		return "which does not count for a critical finding"
 	case !asked.Old || file.Status != pipeline.FileModified && file.Status != pipeline.FileRenamed:
 		return "which counts only in code that was there before the change"
-	case s.mayBlock(f, r) && !s.inBase(f, from):
-		return "and the code has changed since, which only findings that can't block allow"
+	case s.mayBlock(f, r):
+		return "which does not count for what can block or is about security"
 	}
 	return ""
 }
 
-// mayBlock reports whether the finding is about security, or findings of its severity or of its rule
-// could block.
+// mayBlock reports whether the finding is about security, or could block by its severity, by the
+// highest one of its rule, or by a condition that reads how many such findings there are.
 func (s *suppressor) mayBlock(f *item, r *config.Rule) bool {
 	if config.IsSecurity(f.Agent, f.Category) || r.Highest().Rank() >= pipeline.SeverityMajor.Rank() || f.Severity.Rank() >= pipeline.SeverityMajor.Rank() {
 		return true
 	}
-	blocks, known := s.blocks[f.Severity]
-	if !known {
-		const many = 1000
-		m := zeroMetrics()
-		for range many {
-			countFinding(m, f.Severity, 1, true)
-		}
-		d, _ := policies.Decide(s.in.Config.Settings.Gate.Conditions, m)
-		blocks = d.Blocks()
-		s.blocks[f.Severity] = blocks
-	}
-	return blocks
+	counts := []string{string(f.Severity), "findings", "min_confidence"}
+	return slices.ContainsFunc(s.in.Config.Settings.Gate.Conditions, func(c policies.GateCondition) bool {
+		return c.Decision.Blocks() && slices.ContainsFunc(counts, func(name string) bool { return strings.Contains(c.When, name) })
+	})
 }

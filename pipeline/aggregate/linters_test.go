@@ -30,12 +30,12 @@ func asking(s pipeline.Severity, line int, lines ...string) Input {
 }
 
 // What the base asked a linter to ignore is suppressed. A change that adds such a comment takes
-// nothing out of the gate, and neither does one that changes code that may block.
+// nothing out of the gate, and what may block or is about security always stays.
 func TestLintersAsked(t *testing.T) {
 	const (
 		suppressed = ""
 		added      = "which counts only in code that was there before the change"
-		changed    = "and the code has changed since, which only findings that can't block allow"
+		blocks     = "which does not count for what can block or is about security"
 		silent     = "-"
 	)
 	const warning, major, critical = pipeline.SeverityWarning, pipeline.SeverityMajor, pipeline.SeverityCritical
@@ -49,19 +49,29 @@ func TestLintersAsked(t *testing.T) {
 	}{
 		"the line changes":                  {warning, base, nil, suppressed},
 		"the comment stands above":          {warning, []string{" //nolint:gosec", "-x(1)", "+x(2)"}, nil, suppressed},
-		"the line is indented":              {major, reindented, nil, suppressed},
+		"the line is indented":              {warning, reindented, nil, suppressed},
+		"it can block":                      {major, reindented, nil, blocks},
 		"the change adds it":                {warning, []string{" a()", "-x(1)", "+x(1) //nolint:gosec"}, nil, added},
 		"the change adds it to what blocks": {major, []string{" a()", "-x(1)", "+x(1) //nolint:gosec"}, nil, added},
 		"the change adds code below it":     {warning, []string{" //nolint:gosec", "+x(2)", " x(1)"}, nil, added},
 		"the file is a copy":                {warning, base, func(in *Input) { in.Facts.Files[3].Status = pipeline.FileCopied }, added},
-		"the line changes and can block":    {major, base, nil, changed},
+		"the line changes and can block":    {major, base, nil, blocks},
 		"the rule can block in a domain": {warning, base, func(in *Input) {
 			in.Config.Rules[len(in.Config.Rules)-1].SeverityIn = map[string]pipeline.Severity{"finance": major}
-		}, changed},
-		"the gate blocks for many warnings":   {warning, base, func(in *Input) { in.Config.Settings.Gate.Conditions = blocking50() }, changed},
-		"the category is about security":      {warning, base, func(in *Input) { in.Config.Rules[len(in.Config.Rules)-1].Category = "supply-chain" }, changed},
+		}, blocks},
+		"the gate blocks under another condition, too": {warning, base, func(in *Input) {
+			in.Config.Settings.Gate.Conditions = []policies.GateCondition{{When: "risk_score > 5 && new_warning > 0", Decision: pipeline.DecisionFail}}
+		}, blocks},
+		"the gate reads the confidence": {warning, base, func(in *Input) {
+			in.Config.Settings.Gate.Conditions = []policies.GateCondition{{When: "min_confidence < 1.0", Decision: pipeline.DecisionNeedsFixes}}
+		}, blocks},
+		"the gate only warns of warnings": {warning, base, func(in *Input) {
+			in.Config.Settings.Gate.Conditions = []policies.GateCondition{{When: "warning > 0", Decision: pipeline.DecisionPassWithWarnings}}
+		}, suppressed},
+		"the gate blocks for many warnings":   {warning, base, func(in *Input) { in.Config.Settings.Gate.Conditions = blocking50() }, blocks},
+		"the category is about security":      {warning, base, func(in *Input) { in.Config.Rules[len(in.Config.Rules)-1].Category = "supply-chain" }, blocks},
 		"it is critical":                      {critical, reindented, nil, "which does not count for a critical finding"},
-		"it is critical, and all may":         {critical, reindented, func(in *Input) { in.Config.Settings.Synthesis.InlineIgnore = config.IgnoreAll }, suppressed},
+		"it is critical, and all may":         {critical, reindented, func(in *Input) { in.Config.Settings.Synthesis.InlineIgnore = config.IgnoreAll }, blocks},
 		"the config allows no comments":       {warning, base, func(in *Input) { in.Config.Settings.Synthesis.InlineIgnore = config.IgnoreNone }, "and the config allows no inline comments"},
 		"the config allows those of the base": {warning, base, func(in *Input) { in.Config.Settings.Synthesis.InlineIgnore = config.IgnoreBaseOnly }, suppressed},
 		"the rule is final":                   {warning, reindented, func(in *Input) { in.Config.Rules[len(in.Config.Rules)-1].Final = true }, "which does not count for what a final rule finds"},

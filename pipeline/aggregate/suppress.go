@@ -35,12 +35,11 @@ type suppressor struct {
 	secrets   map[secretAt][]string // see allowedSecrets
 	ignored   []ignoreEntry
 	linters   map[*pipeline.Hunk]*linters.Hunk
-	blocks    map[pipeline.Severity]bool // whether many findings of the severity block
 }
 
 func newSuppressor(in *input, report *pipeline.Report) *suppressor {
 	s := &suppressor{
-		in: in, report: report, dismissed: map[string]pipeline.Dismissal{}, linters: map[*pipeline.Hunk]*linters.Hunk{}, blocks: map[pipeline.Severity]bool{},
+		in: in, report: report, dismissed: map[string]pipeline.Dismissal{}, linters: map[*pipeline.Hunk]*linters.Hunk{},
 		accepted: acceptances(in.Memory.Accepted), secrets: allowedSecrets(in.Facts), ignored: ignoreEntries(in.Config.Settings.Ignore),
 	}
 	for _, d := range in.Memory.Dismissed {

@@ -5,14 +5,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
 // unite makes one finding of those that a rule makes about equal lines of one file: they have one
-// cause, and one change mends them all. The finding keeps the first place and lists the others. It
+// cause. The finding keeps the first place and lists the others. It
 // keeps every fingerprint, so a person's decision about it does not cover a line that comes later.
 //
-// Only findings that differ in nothing but their place are united. In particular, a new one stays
+// Only findings that don't block by their severity, are not about security, and differ in nothing but
+// their place are united. In particular, a new one stays
 // apart from those that the last report had, so that gates on new findings still count it. Findings
 // about redacted text stay apart because equal lines may hide different secrets.
 func unite(w *work) {
@@ -54,6 +56,9 @@ type uniteLine struct{ path, rule, agent, flagged string }
 
 // uniteLineOf returns the zero value for a finding that stays alone.
 func uniteLineOf(w *work, f *item) uniteLine {
+	if f.GateSeverity.Rank() >= pipeline.SeverityMajor.Rank() || config.IsSecurity(f.Agent, f.Category) || f.HasReason(pipeline.ReasonHeld) {
+		return uniteLine{} // each place has to be judged: what follows on the next lines may differ
+	}
 	if f.Path == "" || f.StartLine == 0 || f.RuleID == "" || f.Model != "" || f.unraised || f.parts != nil || len(f.Perspectives) > 0 ||
 		w.in.secrets[f.Agent] || f.maker() != f.source() ||
 		slices.ContainsFunc(f.Evidence, func(text string) bool { return strings.Contains(text, pipeline.RedactionMark) }) {

@@ -24,7 +24,7 @@ func setFlags(f *pipeline.File) {
 	f.GeneratedByPath = linguist.IsGenerated(f.Path, nil) || generatedName(f.Path) || f.Bundle
 	f.Generated = f.GeneratedByPath || linguist.IsGenerated(f.Path, sniff(f))
 	f.Vendored = linguist.IsVendor(f.Path) && !handWritten(f.Path)
-	f.ByBase = f.Bundle
+	f.ByBase = false
 	f.Test = isTest(f.Path)
 	f.Documentation = !f.Test && isDocumentation(f.Path, f.Language)
 }

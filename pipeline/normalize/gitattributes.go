@@ -289,20 +289,42 @@ func WithoutAttributes(f pipeline.File) pipeline.File {
 	return f
 }
 
+// leavesOut reports whether the base has the file and the attributes call it generated or vendored,
+// under its path now and before.
+func (a attributes) leavesOut(f *pipeline.File) bool {
+	was := f.Path
+	switch f.Status {
+	case pipeline.FileModified, pipeline.FileRemoved:
+	case pipeline.FileRenamed:
+		was = f.PreviousPath
+	default:
+		return false
+	}
+	for _, path := range []string{f.Path, was} {
+		generated, _ := a.of(path, attrGenerated)
+		vendored, _ := a.of(path, attrVendored)
+		if !generated && !vendored {
+			return false
+		}
+	}
+	return true
+}
+
 // apply sets the flags of files by the attributes. It lets unread files pass if the attributes call
 // them binary.
 func (a attributes) apply(f *pipeline.PRFacts) {
 	for i := range f.Files {
 		file := &f.Files[i]
 		if set, sets := a.of(file.Path, attrGenerated); sets {
-			file.Generated, file.GeneratedByPath, file.ByBase = set, set, set
+			file.Generated, file.GeneratedByPath = set, set
 		}
 		if set, sets := a.of(file.Path, attrVendored); sets {
-			file.Vendored, file.ByBase = set, set || file.ByBase
+			file.Vendored = set
 		}
 		if set, sets := a.of(file.Path, attrDocumentation); sets {
 			file.Documentation = set
 		}
+		file.ByBase = a.leavesOut(file)
 	}
 	for i := range f.Incomplete {
 		u := &f.Incomplete[i]

@@ -95,6 +95,36 @@ func TestAttributesOfTheBaseCount(t *testing.T) {
 	}
 }
 
+// Only what the base has can be left out by the base: the author chooses the path of a new file.
+func TestAttributesLeaveOutOnlyFilesOfTheBase(t *testing.T) {
+	a, why := readAttributes([]byte("gen/** linguist-generated\nthird/** linguist-vendored\ngen/ours.go -linguist-generated\n"))
+	if why != "" {
+		t.Fatal(why)
+	}
+	for _, tt := range []struct {
+		path, previous string
+		status         pipeline.FileStatus
+		want           bool
+	}{
+		{"gen/a.go", "", pipeline.FileModified, true},
+		{"third/a.go", "", pipeline.FileModified, true},
+		{"gen/a.go", "", pipeline.FileRemoved, true},
+		{"gen/a.go", "", pipeline.FileAdded, false},
+		{"gen/b.go", "gen/a.go", pipeline.FileCopied, false},
+		{"gen/b.go", "gen/a.go", pipeline.FileRenamed, true},
+		{"gen/b.go", "third/a.go", pipeline.FileRenamed, true},
+		{"gen/b.go", "src/b.go", pipeline.FileRenamed, false},
+		{"src/b.go", "gen/b.go", pipeline.FileRenamed, false},
+		{"gen/ours.go", "", pipeline.FileModified, false},
+		{"src/a.go", "", pipeline.FileModified, false},
+	} {
+		f := pipeline.PRFacts{Files: pipeline.List[pipeline.File]{{Path: tt.path, PreviousPath: tt.previous, Status: tt.status}}}
+		if a.apply(&f); f.Files[0].ByBase != tt.want {
+			t.Errorf("%s %s, before %q: left out %t, want %t", tt.status, tt.path, tt.previous, f.Files[0].ByBase, tt.want)
+		}
+	}
+}
+
 func FuzzAttributes(f *testing.F) {
 	f.Add("*.pb.go linguist-generated\n\"a b\" binary\n", "a/b.pb.go")
 	f.Add("[a-\\] -text\n** binary\n{a binary", "{a")

@@ -25,15 +25,15 @@ func TestFilesWithoutARule(t *testing.T) {
 		scope pipeline.AgentScope
 		want  int
 	}{
-		"the whole change":               {[]config.Rule{goOnly}, pipeline.AgentScope{All: true}, 2},
+		"the whole change":               {[]config.Rule{goOnly}, pipeline.AgentScope{All: true}, 1},
 		"one file":                       {[]config.Rule{goOnly}, pipeline.AgentScope{Files: []string{"b.css"}}, 1},
 		"a file with a rule":             {[]config.Rule{goOnly}, pipeline.AgentScope{Files: []string{"a.go"}}, 0},
-		"a rule of another agent":        {[]config.Rule{goOnly, of("another", rule(config.Match{Literal: "x"}))}, pipeline.AgentScope{All: true}, 2},
-		"a rule for all files":           {[]config.Rule{goOnly, of("agent", rule(config.Match{Literal: "x"}))}, pipeline.AgentScope{All: true}, 1},
+		"a rule of another agent":        {[]config.Rule{goOnly, of("another", rule(config.Match{Literal: "x"}))}, pipeline.AgentScope{All: true}, 1},
+		"a rule for all files":           {[]config.Rule{goOnly, of("agent", rule(config.Match{Literal: "x"}))}, pipeline.AgentScope{All: true}, 0},
 		"a rule for removed lines":       {[]config.Rule{rule(config.Match{Literal: "x", On: config.OnRemoved})}, pipeline.AgentScope{All: true}, 1},
-		"a rule for titles":              {[]config.Rule{rule(config.Match{Literal: "x", On: config.OnTitle})}, pipeline.AgentScope{All: true}, 3},
+		"a rule for titles":              {[]config.Rule{rule(config.Match{Literal: "x", On: config.OnTitle})}, pipeline.AgentScope{All: true}, 2},
 		"a rule for the change":          {[]config.Rule{goOnly, of("agent", whole("size(facts.files) > 9"))}, pipeline.AgentScope{All: true}, 0},
-		"another agent's for the change": {[]config.Rule{goOnly, of("another", whole("size(facts.files) > 9"))}, pipeline.AgentScope{All: true}, 2},
+		"another agent's for the change": {[]config.Rule{goOnly, of("another", whole("size(facts.files) > 9"))}, pipeline.AgentScope{All: true}, 1},
 	} {
 		facts := &pipeline.PRFacts{Files: []pipeline.File{code, style, gone}}
 		got := answer(t, test.rules, facts, dispatch.Task{Entry: pipeline.ManifestEntry{Agent: "agent", Scope: test.scope}})

@@ -79,15 +79,3 @@ func PlaceOf(at expression.Place) (path string, line int) {
 	m := (&pass{}).placed(nil, at)
 	return m.path, m.line
 }
-
-// IsConstant returns a function that reports whether the SQL in a line of the change is constant, if the
-// rule asks for that.
-func IsConstant(t interface{ Fatal(args ...any) }, c config.Rule, facts *pipeline.PRFacts) func(path string, line int) bool {
-	r, err := compileRule(&c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return func(path string, line int) bool {
-		return c.Match.Constant && r.isConstant(facts, path, line, new(maxParsed))
-	}
-}

@@ -98,7 +98,7 @@ func (n *naive) scan(facts *pipeline.PRFacts, classification *pipeline.Classific
 	}
 	s.results = slices.DeleteFunc(s.results, func(f result) bool {
 		i := slices.IndexFunc(n.rules, func(r naiveRule) bool { return r.ID == f.Rule })
-		return f.Path != "" && (s.refuted(&n.rules[i], f) || rules.IsConstant(fatalPanics{}, n.rules[i].Rule, facts)(f.Path, f.Line))
+		return f.Path != "" && s.refuted(n.rules[i].Match, f.Path)
 	})
 	s.messages()
 	in := expression.Input{Facts: facts, Classification: classification, Budget: expression.NewBudget()}
@@ -166,41 +166,14 @@ func (n *naiveScan) house(found *result) {
 }
 
 // refuted reports whether a line of the file, or of the change, speaks against a match.
-func (n *naiveScan) refuted(r *naiveRule, found result) bool {
-	inFile := []string{r.Match.NotInFile}
+func (n *naiveScan) refuted(m *config.Match, path string) bool {
 	for _, f := range n.facts.Files {
 		for _, h := range f.Hunks {
 			for _, l := range h.Lines {
-				if f.Path != found.Path || l.New != found.Line || !strings.Contains(r.Match.NotInFile, "${") {
-					continue
+				says := func(pattern string) bool {
+					return pattern != "" && l.Op != pipeline.LineRemoved && regexp.MustCompile(pattern).MatchString(read(l.Text, lineBound))
 				}
-				inFile = nil
-				for _, m := range r.pattern.FindAllStringSubmatch(l.Text, -1) {
-					one := r.Match.NotInFile
-					for i, name := range r.pattern.SubexpNames() {
-						if name != "" && m[i] != "" {
-							one = strings.ReplaceAll(one, "${"+name+"}", regexp.QuoteMeta(m[i]))
-						}
-					}
-					inFile = append(inFile, one)
-				}
-			}
-		}
-	}
-	all := len(inFile) > 0
-	for _, pattern := range inFile {
-		all = all && n.says(pattern, func(f *pipeline.File) bool { return f.Path == found.Path })
-	}
-	return all || n.says(r.Match.NotInChange, func(f *pipeline.File) bool { return !f.Documentation })
-}
-
-// says reports whether a line that the change adds or leaves matches a pattern.
-func (n *naiveScan) says(pattern string, in func(*pipeline.File) bool) bool {
-	for i := range n.facts.Files {
-		f := &n.facts.Files[i]
-		for _, h := range f.Hunks {
-			for _, l := range h.Lines {
-				if pattern != "" && in(f) && l.Op != pipeline.LineRemoved && regexp.MustCompile(pattern).MatchString(read(l.Text, lineBound)) {
+				if f.Path == path && says(m.NotInFile) || !f.Documentation && says(m.NotInChange) {
 					return true
 				}
 			}

@@ -86,10 +86,6 @@ func (s *Scan) results(ctx context.Context) ([]match, error) {
 	if err := p.refuted(s.facts); err != nil {
 		return nil, err
 	}
-	p.constant(s.facts)
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	p.matches = slices.DeleteFunc(p.matches, func(f match) bool { return f.rule.early(f.text, s.facts.ObservedAt) })
 	p.countUnlisted()
 	in := expression.Input{Facts: s.facts, Classification: s.classification, Budget: expression.NewBudget()}

@@ -30,9 +30,9 @@ func TestDesignAuditWithTheShippedRules(t *testing.T) {
 		"all dimensions pass":                 {[]string{good, spacer}, pipeline.Counts{}, pipeline.DecisionPass},
 		"one warns":                           {[]string{label}, pipeline.Counts{Warning: 1}, pipeline.DecisionPassWithWarnings},
 		"two fail and one warns":              {[]string{zoom, spacer, blur, spacer, label}, pipeline.Counts{Major: 2, Warning: 1}, pipeline.DecisionNeedsFixes},
-		"one fails three times":               {[]string{blur, spacer, spacer, blur, spacer, spacer, blur}, pipeline.Counts{Major: 1}, pipeline.DecisionNeedsFixes},
+		"one fails three times":               {[]string{blur, spacer, spacer, blur, spacer, spacer, blur}, pipeline.Counts{Major: 3}, pipeline.DecisionNeedsFixes},
 		"three fail":                          {[]string{zoom, spacer, blur, spacer, paste}, pipeline.Counts{Critical: 1, Major: 2}, pipeline.DecisionFail},
-		"three fail, one of them three times": {[]string{zoom, spacer, blur, spacer, spacer, blur, spacer, paste}, pipeline.Counts{Critical: 1, Major: 2}, pipeline.DecisionFail},
+		"three fail, one of them three times": {[]string{zoom, spacer, blur, spacer, spacer, blur, spacer, paste}, pipeline.Counts{Critical: 1, Major: 3}, pipeline.DecisionFail},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

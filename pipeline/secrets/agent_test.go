@@ -140,6 +140,8 @@ func TestIsPlaceholder(t *testing.T) {
 		"shop_pat_…":            true,
 		"<YOUR_TOKEN>":          true,
 		"shop_pat_..x":          false,
+		"Tr0ub4dorHorse...":     false,
+		"CorrectHorse...":       false,
 		"":                      false,
 	} {
 		if got := isPlaceholder(value); got != want {

@@ -389,10 +389,22 @@ func withoutOrder(s string) string {
 	return b.String()
 }
 
+// isCutOff reports whether a value is the prefix of a kind of token and dots, such as sk-live-... A
+// password may end in dots, so it does not count.
+func isCutOff(value string) bool {
+	const longest = 12
+	for _, dots := range []string{"...", "…"} {
+		if prefix, cut := strings.CutSuffix(value, dots); cut {
+			return len(prefix) <= longest && (prefix == "" || strings.ContainsAny(prefix[len(prefix)-1:], "-_")) && !strings.ContainsAny(prefix, "0123456789")
+		}
+	}
+	return false
+}
+
 // isPlaceholder recognises values that are cut off or in angle brackets, and words and runs of one
 // character that no random value of some length has.
 func isPlaceholder(value string) bool {
-	if strings.HasSuffix(value, "...") || strings.HasSuffix(value, "…") || strings.HasPrefix(value, "<") && strings.HasSuffix(value, ">") {
+	if isCutOff(value) || strings.HasPrefix(value, "<") && strings.HasSuffix(value, ">") {
 		return true
 	}
 	lower := strings.ToLower(value)
