@@ -29,7 +29,7 @@ type form struct {
 	pattern   *regexp.Regexp
 	reach     reach
 	named     bool // it names linters, and not their checks
-	code      bool // it is code, and not a comment
+	part      part // in which it stands
 }
 
 var (
@@ -51,7 +51,7 @@ var forms = []form{
 	{by: "ESLint", linters: []string{"eslint"}, languages: javaScript, mark: "eslint-disable-next-line", pattern: regexp.MustCompile(`(?://|/\*|<!--)\s*eslint-disable-next-line\b(.*)`), reach: ofNext},
 	{by: "ESLint", linters: []string{"eslint"}, languages: javaScript, mark: "eslint-disable", pattern: regexp.MustCompile(`(?:/\*|<!--)\s*eslint-disable(\s.*|\*/.*|-->.*)?$`), reach: opens},
 	{by: "ESLint", linters: []string{"eslint"}, languages: javaScript, mark: "eslint-enable", pattern: regexp.MustCompile(`(?:/\*|<!--)\s*eslint-enable(\s.*|\*/.*|-->.*)?$`), reach: closes},
-	{by: "linters", linters: []string{"java"}, languages: []string{"Java"}, mark: "@SuppressWarnings", pattern: regexp.MustCompile(`@SuppressWarnings\(\s*(?:value\s*=\s*)?([^()]*)\)`), reach: ofEither, code: true},
+	{by: "linters", linters: []string{"java"}, languages: []string{"Java"}, mark: "@SuppressWarnings", pattern: regexp.MustCompile(`@SuppressWarnings\(\s*(?:value\s*=\s*)?([^()]*)\)`), reach: ofEither, part: inCode},
 	{by: "PHP_CodeSniffer", linters: []string{"phpcs"}, languages: []string{"PHP"}, mark: "phpcs:ignore", pattern: regexp.MustCompile(`(?://|#|/\*)\s*@?phpcs:ignore\b(.*)`), reach: ofEither},
 	{by: "ShellCheck", linters: []string{"shellcheck"}, languages: []string{"Shell"}, mark: "shellcheck", pattern: regexp.MustCompile(`#\s*shellcheck\s+disable=(\w+(?:,\w+)*)`), reach: ofCommand},
 	{by: "hadolint", linters: []string{"hadolint"}, languages: []string{"Dockerfile"}, mark: "hadolint", pattern: regexp.MustCompile(`#\s*hadolint\s+ignore=(\w+(?:\s*,\s*\w+)*)`), reach: ofCommand},
@@ -72,21 +72,28 @@ type asked struct {
 // key is the same for suppressions that ask for the same.
 func (a *asked) key() string { return a.mark + "\x00" + strings.Join(a.names, "\x00") }
 
+// maxOfForm bounds the suppressions of one form on a line. Further ones don't count.
+const maxOfForm = 10
+
 // reads returns the suppressions of a line.
 func reads(language, text string) (out []asked) {
-	if len(text) > maxLine {
+	if len(text) > maxLine || !comments.Known(language) {
 		return nil
 	}
+	var parts []part
 	for i := range forms {
 		f := &forms[i]
-		if !strings.Contains(text, f.mark) || f.languages != nil && !slices.Contains(f.languages, language) || !comments.Known(language) {
+		if !strings.Contains(text, f.mark) || f.languages != nil && !slices.Contains(f.languages, language) {
 			continue
 		}
-		for _, m := range f.pattern.FindAllStringSubmatchIndex(text, -1) {
-			if !f.stands(language, text, m[0]) {
+		if parts == nil {
+			parts = partsOf(language, text)
+		}
+		for _, m := range f.pattern.FindAllStringSubmatchIndex(text, maxOfForm) {
+			if parts[m[0]] != f.part {
 				continue
 			}
-			a := asked{form: f, alone: strings.Trim(text[:m[0]], " \t{/*") == "" && (!f.code || strings.TrimSpace(text[m[1]:]) == "")}
+			a := asked{form: f, alone: strings.Trim(text[:m[0]], " \t{/*") == "" && (f.part == inComment || strings.TrimSpace(text[m[1]:]) == "")}
 			if len(m) > 2 && m[2] >= 0 {
 				a.names = namesIn(text[m[2]:m[3]])
 			}
@@ -96,30 +103,45 @@ func reads(language, text string) (out []asked) {
 	return out
 }
 
+// part is what a byte of a line belongs to.
+type part byte
+
+const (
+	inComment part = iota
+	inCode
+	inString // or nobody knows, after a quote without a partner
+)
+
+// partsOf tells for each byte of a line what it belongs to.
+func partsOf(language, text string) []part {
+	parts := make([]part, len(text))
+	bare, texts := comments.Bare(language, text), comments.TextsOf(text)
+	for i := 0; i < len(text); i++ {
+		switch {
+		case bare[i] != text[i]:
+			parts[i] = inComment
+		case strings.IndexByte("\"'`", text[i]) >= 0:
+			end := len(text)
+			if n := texts.At(i); n > 0 {
+				end = i + n
+			}
+			for ; i < end; i++ {
+				parts[i] = inString
+			}
+			i--
+		default:
+			parts[i] = inCode
+		}
+	}
+	return parts
+}
+
 // namesIn returns the names of a list, without the reason that may follow it.
 func namesIn(list string) []string {
 	for _, end := range []string{"--", "*/"} {
 		list, _, _ = strings.Cut(list, end)
 	}
 	return strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune(" \t,\"{}", r) })
-}
-
-// stands reports whether what begins at a position is what the form needs: a comment, or code. In a
-// string it is neither, nor after a quote without a partner.
-func (f *form) stands(language, text string, at int) bool {
-	texts := comments.TextsOf(text)
-	bare := comments.Bare(language, text)
-	for i := 0; i < at; i++ {
-		if strings.IndexByte("\"'`", bare[i]) < 0 {
-			continue
-		}
-		n := texts.At(i)
-		if n == 0 || i+n > at {
-			return false
-		}
-		i += n - 1
-	}
-	return f.code == (bare[at] == text[at])
 }
 
 // silences reports whether the suppression is about one of a rule's checks. The rule names them by

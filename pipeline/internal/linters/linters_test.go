@@ -219,7 +219,7 @@ func TestWork(t *testing.T) {
 			}
 			return time.Since(start)
 		}
-		n := sample.Size(1000, 10_000)
+		n := sample.Size(400, 4000)
 		if quarter, whole := took(n/4), took(n); whole > most*quarter+slack {
 			t.Errorf("%s: %v for %d lines, but only %v for a quarter of them", language, whole, n, quarter)
 		}
