@@ -254,7 +254,9 @@ func applied(steps []patch.Step) string {
 func newWarnings(before, after *config.Config) (lines string) {
 	old := before.Warnings()
 	for _, w := range after.Warnings() {
-		if !slices.ContainsFunc(old, func(o pipeline.ConfigProblem) bool { return o.Problem == w.Problem && o.File == w.File && o.Pointer == w.Pointer }) {
+		if !slices.ContainsFunc(old, func(o pipeline.ConfigProblem) bool {
+			return o.Problem == w.Problem && o.File == w.File && o.Pointer == w.Pointer
+		}) {
 			lines += "warning: " + config.FormatProblem(w) + "\n"
 		}
 	}
