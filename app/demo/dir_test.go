@@ -1,18 +1,16 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
 package demo
 
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 	"time"
 )
 
 // A demo removes the directories of demos that were killed, and no others.
 func TestStaleDirectoriesAreRemoved(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("Windows has no flock")
-	}
 	parent := t.TempDir()
 	old := time.Now().Add(-time.Hour)
 	aged := func(dir string) {

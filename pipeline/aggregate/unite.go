@@ -10,13 +10,13 @@ import (
 )
 
 // unite makes one finding of those that a rule makes about equal lines of one file: they have one
-// cause. The finding keeps the first place and lists the others. It
-// keeps every fingerprint, so a person's decision about it does not cover a line that comes later.
+// cause. The finding keeps the first place and lists the others. It keeps every fingerprint, so a
+// person's decision about it does not cover a line that comes later.
 //
 // Only findings that don't block by their severity, are not about security, and differ in nothing but
-// their place are united. In particular, a new one stays
-// apart from those that the last report had, so that gates on new findings still count it. Findings
-// about redacted text stay apart because equal lines may hide different secrets.
+// their place are united. A new one stays apart from those that the last report had, so that gates on
+// new findings still count it. Findings about redacted text stay apart because equal lines may hide
+// different secrets.
 func unite(w *work) {
 	lines := make([]uniteLine, len(w.findings))
 	count := map[uniteLine]int{}
