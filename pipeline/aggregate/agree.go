@@ -67,7 +67,8 @@ func (w *work) agree() {
 
 // joinSecrets joins the findings of other agents about a secret that the agent for secrets found in
 // the same line. They are about the value in the code, so their evidence has its placeholder. The
-// surer finding leads: the rule of one provider, but not the generic one, which guesses.
+// surer finding leads: the rule of one provider, but not the generic one, which guesses. A finding
+// about a whole file that by its name is a private key joins the one about the key in it.
 func joinSecrets(in *input, findings []*item, same sets) {
 	type place struct {
 		path string
@@ -75,8 +76,14 @@ func joinSecrets(in *input, findings []*item, same sets) {
 	}
 	at := map[place]*item{}
 	for _, f := range findings {
-		if p := (place{f.Path, f.StartLine}); in.secrets[f.Agent] && f.Path != "" && f.StartLine > 0 && at[p] == nil {
+		if !in.secrets[f.Agent] || f.Path == "" || f.StartLine == 0 {
+			continue
+		}
+		if p := (place{f.Path, f.StartLine}); at[p] == nil {
 			at[p] = f
+		}
+		if whole := (place{f.Path, 0}); at[whole] == nil && strings.HasSuffix(f.RuleID, "private-key") {
+			at[whole] = f
 		}
 	}
 	if len(at) == 0 {
@@ -85,7 +92,7 @@ func joinSecrets(in *input, findings []*item, same sets) {
 	for _, f := range findings {
 		secret := at[place{f.Path, f.StartLine}]
 		if secret != nil && f.Model == "" && !in.secrets[f.Agent] && f.Category == secret.Category &&
-			slices.ContainsFunc(f.Evidence, func(text string) bool { return strings.Contains(text, pipeline.RedactionMark) }) {
+			(f.StartLine == 0 || slices.ContainsFunc(f.Evidence, func(text string) bool { return strings.Contains(text, pipeline.RedactionMark) })) {
 			same.join(secret.index, f.index)
 		}
 	}

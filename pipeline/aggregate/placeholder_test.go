@@ -59,7 +59,7 @@ func TestAnotherFixIsOffered(t *testing.T) {
 
 // A rule and the agent for secrets that see one secret in a line make one finding. The rule of a
 // provider leads before another rule, and that before the generic one. Whatever else is wrong with
-// the line stays a finding of its own.
+// the line stays a finding of its own. The name of a file that holds a private key adds nothing.
 func TestOneSecretIsOneFinding(t *testing.T) {
 	key := func(change func(*pipeline.Finding)) []pipeline.Finding {
 		f := finding("a.go", 2, "A key stands in the code", pipeline.SeverityMajor)
@@ -67,11 +67,14 @@ func TestOneSecretIsOneFinding(t *testing.T) {
 		change(&f)
 		return []pipeline.Finding{f}
 	}
+	file := func(f *pipeline.Finding) { f.StartLine, f.EndLine, f.Evidence = 0, 0, pipeline.List[string]{"a.go"} }
 	for name, test := range map[string]struct {
 		confidence float64 // of the agent for secrets
 		rule       []pipeline.Finding
 		want       string
 	}{
+		"file of a key":   {1, key(file), "secret-private-key"},
+		"file of another": {0.95, key(file), "secret-jwt key"},
 		"generic":         {0.7, key(func(*pipeline.Finding) {}), "key"},
 		"provider":        {0.95, key(func(*pipeline.Finding) {}), "secret-jwt"},
 		"another line":    {0.95, key(func(f *pipeline.Finding) { f.StartLine = 3 }), "secret-jwt key"},
@@ -81,6 +84,9 @@ func TestOneSecretIsOneFinding(t *testing.T) {
 	} {
 		secret := finding("a.go", 2, "JWT in this line", pipeline.SeverityCritical)
 		secret.RuleID, secret.Category, secret.Confidence, secret.Action = "secret-jwt", "secrets", test.confidence, pipeline.ActionRemove
+		if strings.HasPrefix(test.want, "secret-private-key") {
+			secret.RuleID = "secret-private-key"
+		}
 		report := Aggregate(world(map[string][]pipeline.Finding{"secrets": {secret}, "x": test.rule}))
 		var got []string
 		for _, f := range report.Findings {

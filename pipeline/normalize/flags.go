@@ -278,8 +278,12 @@ func commonLanguage(ext string) string {
 func isTest(file string) bool {
 	dir, base := path.Split(file)
 	for s := range strings.SplitSeq(strings.TrimSuffix(dir, "/"), "/") {
-		switch strings.ToLower(s) {
-		case "test", "tests", "__tests__", "spec", "specs", "testdata", "e2e", "__mocks__", "__snapshots__":
+		s = strings.ReplaceAll(strings.ToLower(s), "_", "-")
+		switch s {
+		case "test", "tests", "--tests--", "spec", "specs", "testdata", "e2e", "--mocks--", "--snapshots--", "loadtest", "loadtests", "k6", "gatling":
+			return true
+		}
+		if strings.HasSuffix(s, "-tests") || strings.HasPrefix(s, "e2e-") || strings.HasSuffix(s, "-e2e") || strings.HasSuffix(s, "-test") {
 			return true
 		}
 	}

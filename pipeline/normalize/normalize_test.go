@@ -275,7 +275,8 @@ func TestIsTest(t *testing.T) {
 	tests := map[string]bool{
 		"a_test.go": true, "src/a.spec.tsx": true, "tests/x.py": true, "test_x.py": true, "src/__tests__/a.js": true,
 		"src/test/java/OrderTest.java": true, "conftest.py": true, "OrderTests.swift": true, "spec/models/user_spec.rb": true,
-		"latest.go": false, "src/contest.py": false, "testing.md": false, "src/attestation/a.go": false, "Test.md": false,
+		"latest.go": false, "src/contest.py": false, "k6/login.js": true, "e2e-playground/mock/server.ts": true, "app/integration_tests/a.go": true, "load-test/a.py": true,
+		"testing.md": false, "src/attestation/a.go": false, "src/test-plans/a.go": false, "contest/a.go": false, "Test.md": false,
 	}
 	for file, want := range tests {
 		if got := isTest(file); got != want {
