@@ -132,10 +132,11 @@ func together(a, b models.Proof) models.Proof {
 func rounded(c float64) float64 { return math.Round(c*1e6) / 1e6 }
 
 // leading orders final findings first, so that a merged finding keeps the final rule. Findings that
-// no model made come next, so that a model does not reword what is known without it. The rest is
-// ordered as by surer.
+// no model made come next, so that a model does not reword what is known without it, and those that
+// name a line before those about a whole file. The rest is ordered as by surer.
 func (in *input) leading(a, b *item) int {
-	return cmp.Or(compareBool(!in.final(a), !in.final(b)), compareBool(a.Model != "", b.Model != ""), surer(a, b))
+	return cmp.Or(compareBool(!in.final(a), !in.final(b)), compareBool(a.Model != "", b.Model != ""),
+		compareBool(a.StartLine == 0, b.StartLine == 0), surer(a, b))
 }
 
 // surer orders by confidence, severity and agent, and then by content.

@@ -73,7 +73,7 @@ func TestOneSecretIsOneFinding(t *testing.T) {
 		rule       []pipeline.Finding
 		want       string
 	}{
-		"file of a key":   {1, key(file), "secret-private-key"},
+		"file of a key":   {0.9, key(func(f *pipeline.Finding) { file(f); f.Confidence = 1 }), "secret-private-key"},
 		"file of another": {0.95, key(file), "secret-jwt key"},
 		"generic":         {0.7, key(func(*pipeline.Finding) {}), "key"},
 		"provider":        {0.95, key(func(*pipeline.Finding) {}), "secret-jwt"},
