@@ -234,7 +234,14 @@ func (x *xmlReader) row(leaves []leaf) {
 			first = l.added
 		}
 	}
-	if first >= 0 {
-		x.out = append(x.out, rowOf(text.String(), was.String(), leaves[0].from, first, leaves[len(leaves)-1].to))
+	if first < 0 {
+		return
 	}
+	row := rowOf(text.String(), was.String(), leaves[0].from, first, leaves[len(leaves)-1].to)
+	for i := range leaves[1:] {
+		if between := (lineSpan{leaves[i].to + 1, leaves[i+1].from}); between.from < between.to {
+			row.blocks = append(row.blocks, between)
+		}
+	}
+	x.out = append(x.out, row)
 }
