@@ -27,7 +27,7 @@ const (
 	// ReasonIgnoreWaits is for a finding whose ignore comment comes from the change, so that it
 	// counts only once a person accepts it. The text is the reason in the comment.
 	ReasonIgnoreWaits = ReasonNotIgnored + "an ignore comment that this change adds waits for acceptance: "
-	// ReasonIgnoreChanged is ReasonIgnoreWaits for a comment that is in the base but whose line the
+	// ReasonIgnoreChanged is ReasonIgnoreWaits for a comment that is in the base but whose statement the
 	// change edits.
 	ReasonIgnoreChanged = ReasonNotIgnored + "the line that this ignore comment is about has changed, so the comment waits for acceptance: "
 	// ReasonNotDismissed is for a finding that counts although a person dismissed it. The text is

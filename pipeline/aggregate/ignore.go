@@ -95,8 +95,8 @@ func (s *suppressor) ignoredBy(f *item, m *marker) string {
 }
 
 // inBase reports whether the base has the comment about this same code. The comment stops counting
-// once a line of the finding changes or the change removes something between the two, since it was
-// written about other code. Indentation without meaning may change. Lines that the diff does not
+// once a line of the finding or another line of its statement changes, or the change removes
+// something between the comment and the finding, since it was written about other code. Indentation without meaning may change. Lines that the diff does not
 // show, and files that the base did not have, don't count.
 func (s *suppressor) inBase(f *item, m *marker) bool {
 	file := s.in.files[f.Path]
@@ -106,7 +106,7 @@ func (s *suppressor) inBase(f *item, m *marker) bool {
 	lines := s.in.lines.of(f.Path)
 	for n := min(m.line, f.StartLine); n <= max(f.StartLine, f.EndLine); n++ {
 		l, shown := lines[n]
-		if !shown || l.added || l.cut && n > m.line {
+		if !shown || l.added || l.cut && n > m.line || n >= f.StartLine && s.in.lines.isRewritten(f.Path, l) {
 			return false
 		}
 	}

@@ -38,10 +38,11 @@ func isAdded(h *pipeline.Hunk, i int) bool { return h.Lines[i].Op == pipeline.Li
 // rowOf returns a row that spans the lines start to last and is reported at line
 // first. A row that spans more lines than a statement may counts as only that line.
 func rowOf(text, was string, start, first, last int) statement {
+	extent := lineSpan{start, last + 1}
 	if last-start >= maxStatementAll {
 		start, last = first, first
 	}
-	return statement{text: text, was: was, row: true, start: start, first: first, last: last}
+	return statement{text: text, was: was, row: true, start: start, first: first, last: last, extent: extent}
 }
 
 // iniRows are the lines that continue a key's values, each after its key.

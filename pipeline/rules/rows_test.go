@@ -1,11 +1,13 @@
 package rules_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/reviewgate/reviewgate/pipeline"
+	"github.com/reviewgate/reviewgate/pipeline/rules"
 )
 
 const (
@@ -173,5 +175,22 @@ func TestNewRows(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s finds %q at %d, want %d", c.rule, c.lines, got, c.want)
 		}
+	}
+}
+
+// Elements within very many others are read up to the end tag of the outermost.
+func TestXMLWithinVeryManyElements(t *testing.T) {
+	var starts, ends []string
+	for i := range 1200 {
+		starts = append(starts, fmt.Sprintf(" <a%d>", i))
+		ends = append(ends, fmt.Sprintf(" </a%d>", 1199-i))
+	}
+	f := file("a.xml", slices.Concat(starts, []string{" <b>c</b>", "+<d>e</d>"}, ends, []string{"+<f>g</f>"})...)
+	var got []string
+	for _, s := range rules.Statements("XML", 0, &f.Hunks[0]) {
+		got = append(got, s.Texts[0])
+	}
+	if want := []string{"<b>c</b><d>e</d>", "<f>g</f>"}; !slices.Equal(got[:min(len(got), 2)], want) {
+		t.Errorf("rows %q, want %q first", got, want)
 	}
 }

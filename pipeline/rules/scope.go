@@ -98,7 +98,7 @@ func newView(s *scopes) *view {
 func (v *view) setFile(f *pipeline.File) {
 	v.file = f
 	v.number++
-	v.anyLanguage = mayBeAnyScript(f) || normalize.Ambiguous(f)
+	v.anyLanguage = mayBeAny(f)
 	v.globs = v.scopes.set.Match(f.Path)
 	for _, g := range v.globs {
 		v.matched[g] = v.number
@@ -150,6 +150,9 @@ func (r *rule) readsLanguage(language string) bool {
 		return strings.EqualFold(l, language)
 	})
 }
+
+// mayBeAny reports whether the file may be a script in any language.
+func mayBeAny(f *pipeline.File) bool { return mayBeAnyScript(f) || normalize.Ambiguous(f) }
 
 // mayBeAnyScript reports whether neither the file's name nor a line of the change
 // tells its language. The file may then be a script in any language.

@@ -25,12 +25,14 @@ const (
 type statement struct {
 	text               string
 	start, first, last int
-	closes             bool // a line after the first holds the mark that ends a block comment
-	doubt              bool // what was left out as a comment may be code
+	closes             bool       // a line after the first holds the mark that ends a block comment
+	doubt              bool       // what was left out as a comment may be code
+	blocks             []lineSpan // lines within it that are not in the text, in order
 
-	row          bool   // it is a row
-	was          string // of a row: its text without the added lines
-	maybeComment bool   // of a row: it may be a comment
+	row          bool     // it is a row
+	was          string   // of a row: its text without the added lines
+	maybeComment bool     // of a row: it may be a comment
+	extent       lineSpan // of a row: from the first to the last line of its text, however many they are
 }
 
 // reading is a way to read a statement.
@@ -343,6 +345,7 @@ func (y *layout) statementAt(h *pipeline.Hunk, shapes []shape, i int, as reading
 	var starts [maxStatementLines]int     // of the lines of code
 	var inside [maxStatementLines]nesting // at their starts
 	skipped, block := 0, -1               // the first line of a block in it, and the braces around the block
+	left := lineSpan{to: -1}              // the last block that was left out
 	done := func(next int, within nesting) (statement, int, nesting) {
 		s.text = text.String()
 		if skipped > 0 && skipped < next {
@@ -385,13 +388,16 @@ func (y *layout) statementAt(h *pipeline.Hunk, shapes []shape, i int, as reading
 			if n.braces > block {
 				continue
 			}
-			block = -1
+			block, left = -1, lineSpan{s.last + 1, j}
 		}
 		if piece := shortened(code); lines == maxStatementLines || text.Len()+len(piece) > maxStatement {
 			from := max(1, lines-overlap)
 			return done(starts[from], inside[from])
 		}
 		starts[lines], inside[lines] = j, stood
+		if left.to == j {
+			s.blocks = append(s.blocks, left)
+		}
 		if lines++; lines == 2 {
 			text.Grow(256) // most statements then need one allocation
 		}

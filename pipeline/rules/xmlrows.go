@@ -187,12 +187,14 @@ func (x *xmlReader) line(at int) int {
 // maxOpen bounds the open elements, so that a text full of start tags takes little memory.
 const maxOpen = 1000
 
-// forget ends the n outermost elements. The siblings of inner elements are still complete.
+// forget ends the n outermost elements. The siblings of inner elements are still complete. The last
+// of the n stays without its name and content, since the stack begins with an element that no tag ends.
 func (x *xmlReader) forget(n int) {
 	for i := range n {
 		x.finish(&x.stack[i])
 	}
-	x.stack = slices.Delete(x.stack, 0, n)
+	x.stack[n-1] = element{}
+	x.stack = slices.Delete(x.stack, 0, n-1)
 }
 
 // pop ends the innermost element.
@@ -232,7 +234,14 @@ func (x *xmlReader) row(leaves []leaf) {
 			first = l.added
 		}
 	}
-	if first >= 0 {
-		x.out = append(x.out, rowOf(text.String(), was.String(), leaves[0].from, first, leaves[len(leaves)-1].to))
+	if first < 0 {
+		return
 	}
+	row := rowOf(text.String(), was.String(), leaves[0].from, first, leaves[len(leaves)-1].to)
+	for i := range leaves[1:] {
+		if between := (lineSpan{leaves[i].to + 1, leaves[i+1].from}); between.from < between.to {
+			row.blocks = append(row.blocks, between)
+		}
+	}
+	x.out = append(x.out, row)
 }
