@@ -16,20 +16,20 @@ const minBundleLine = 2000
 var hashed = regexp.MustCompile(`^(.+?)[-.]([\w-]{8,})$`)
 
 // bundleName identifies a bundle over its builds: its folder, its name without the hash, and its
-// ending. It returns "" if the file can't be one.
-func bundleName(file string) string {
+// ending. It returns "" if the file can't be one, and whether the name has a hash.
+func bundleName(file string) (name string, hash bool) {
 	ending := path.Ext(file)
 	switch ending {
 	case ".js", ".mjs", ".cjs", ".css", ".map":
 	default:
-		return ""
+		return "", false
 	}
 	dir, base := path.Split(file)
 	stem := base[:len(base)-len(ending)]
 	if m := hashed.FindStringSubmatch(stem); m != nil && isHash(m[2]) {
-		stem = m[1] + "-"
+		stem, hash = m[1]+"-", true
 	}
-	return dir + stem + ending
+	return dir + stem + ending, hash
 }
 
 // isHash reports whether part of a name is a hash rather than a word.
@@ -37,32 +37,49 @@ func isHash(s string) bool {
 	return strings.ContainsAny(s, "0123456789") || strings.ToLower(s) != s && strings.ToUpper(s) != s
 }
 
+// output is a folder of bundles with hashes in their names, and the ending of these bundles.
+type output struct{ dir, ending string }
+
 // markBundles finds the files that were minified bundles at the base, and still are: the change removes
-// very long lines of them, or of a file that had the same name but for the hash. An author can't forge
-// the base.
+// very long lines of them, or of a file that had the same name but for the hash. A bundle with a hash is
+// also one if the change removes another such bundle of its folder, since bundlers move code between
+// their files. An author can't forge the base.
 func markBundles(files []pipeline.File) {
-	names := map[string]bool{}
+	names, outputs := map[string]bool{}, map[output]bool{}
 	for i := range files {
 		f := &files[i]
-		if name := bundleName(cmp.Or(f.PreviousPath, f.Path)); name != "" && isMinified(f, pipeline.LineRemoved) {
-			names[name] = true
+		old := cmp.Or(f.PreviousPath, f.Path)
+		name, hash := bundleName(old)
+		if name == "" || !isMinified(f, pipeline.LineRemoved, hash) {
+			continue
+		}
+		names[name] = true
+		if hash {
+			outputs[output{path.Dir(old), path.Ext(old)}] = true
 		}
 	}
 	for i := range files {
-		if f := &files[i]; names[bundleName(f.Path)] && isMinified(f, pipeline.LineAdded) {
+		f := &files[i]
+		name, hash := bundleName(f.Path)
+		known := names[name] || hash && outputs[output{path.Dir(f.Path), path.Ext(f.Path)}]
+		if known && isMinified(f, pipeline.LineAdded, hash) {
 			f.Bundle = true
 			setFlags(f)
 		}
 	}
 }
 
-// maxBesideBundle is how many bytes a bundle has besides very long lines, such as a reference to its
-// map.
-const maxBesideBundle = 200
+// What a bundle has besides very long lines, such as a reference to its map, in bytes. Strings over
+// several lines and licences make up a small share of a large bundle. The name of a file that people
+// write has no hash of its content, so the share counts only beside one.
+const (
+	maxBesideBundle = 200
+	besideShare     = 20 // one of so many bytes
+)
 
-// isMinified reports whether all that the change adds to a file, or removes from it, is in very long
-// lines, but for a few bytes.
-func isMinified(f *pipeline.File, op pipeline.LineOp) bool {
+// isMinified reports whether nearly all that the change adds to a file, or removes from it, is in very
+// long lines.
+func isMinified(f *pipeline.File, op pipeline.LineOp, hash bool) bool {
 	long, all := 0, 0
 	for i := range f.Hunks {
 		for j := range f.Hunks[i].Lines {
@@ -75,5 +92,9 @@ func isMinified(f *pipeline.File, op pipeline.LineOp) bool {
 			}
 		}
 	}
-	return long > 0 && all-long <= maxBesideBundle
+	beside := maxBesideBundle
+	if hash {
+		beside = max(beside, all/besideShare)
+	}
+	return long > 0 && all-long <= beside
 }

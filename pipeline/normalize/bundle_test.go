@@ -13,6 +13,7 @@ import (
 // an author writes anew makes it one.
 func TestBundles(t *testing.T) {
 	long := strings.Repeat("var a=1;", 300)
+	large, template := strings.Repeat(long, 5), strings.Repeat("<li>item</li>", 30)
 	changed := func(path, previous string, status pipeline.FileStatus, lines ...string) raw.ChangedFile {
 		text := strings.Join(lines, "\n")
 		minus := strings.Count("\n"+text, "\n-")
@@ -31,7 +32,13 @@ func TestBundles(t *testing.T) {
 		"renamed and built again":             {[]raw.ChangedFile{changed("dist/app-Cw8PvgLj.css", "dist/app-BTASPs_i.css", pipeline.FileRenamed, "-"+long, "+"+long)}, true},
 		"built again in place":                {[]raw.ChangedFile{changed("dist/shop.js", "", pipeline.FileModified, "-"+long, "+"+long)}, true},
 		"new":                                 {[]raw.ChangedFile{built}, false},
-		"another bundle is gone":              {[]raw.ChangedFile{built, changed("build/assets/vue-CAu7C_Vv.js", "", pipeline.FileRemoved, "-"+long)}, false},
+		"beside another bundle":               {[]raw.ChangedFile{built, changed("build/assets/vue-CAu7C_Vv.js", "", pipeline.FileRemoved, "-"+long)}, true},
+		"beside another, without a hash":      {[]raw.ChangedFile{changed("build/assets/shop.js", "", pipeline.FileAdded, "+"+long), changed("build/assets/vue-CAu7C_Vv.js", "", pipeline.FileRemoved, "-"+long)}, false},
+		"beside another language":             {[]raw.ChangedFile{built, changed("build/assets/app-CAu7C_Vv.css", "", pipeline.FileRemoved, "-"+long)}, false},
+		"beside code with a hash":             {[]raw.ChangedFile{built, changed("build/assets/vue-CAu7C_Vv.js", "", pipeline.FileRemoved, "-shop()")}, false},
+		"with templates over several lines":   {[]raw.ChangedFile{changed("dist/app-Cw8PvgLj.js", "dist/app-BTASPs_i.js", pipeline.FileRenamed, "-"+large, "-"+template, "+"+large, "+"+template)}, true},
+		"code beside the bundle":              {[]raw.ChangedFile{changed("dist/app-Cw8PvgLj.js", "dist/app-BTASPs_i.js", pipeline.FileRenamed, "-"+large, "+"+large, "+"+template, "+"+template, "+"+template, "+"+template)}, false},
+		"templates in a file without a hash":  {[]raw.ChangedFile{changed("src/logo.js", "", pipeline.FileModified, "-"+large, "-"+template, "+"+large, "+"+template)}, false},
 		"a bundle of another folder":          {[]raw.ChangedFile{built, changed("dist/app-CAu7C_Vv.js", "", pipeline.FileRemoved, "-"+long)}, false},
 		"code in place of the bundle":         {[]raw.ChangedFile{changed("dist/shop.js", "", pipeline.FileModified, "-"+long, "+eval(location.hash)", "+done()")}, false},
 		"a bundle in place of code":           {[]raw.ChangedFile{changed("dist/shop.js", "", pipeline.FileModified, "-shop()", "+"+long)}, false},

@@ -86,6 +86,10 @@ func (s *Scan) results(ctx context.Context) ([]match, error) {
 	if err := p.refuted(s.facts); err != nil {
 		return nil, err
 	}
+	p.bundled(s.facts)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	p.matches = slices.DeleteFunc(p.matches, func(f match) bool { return f.rule.early(f.text, s.facts.ObservedAt) })
 	p.countUnlisted()
 	in := expression.Input{Facts: s.facts, Classification: s.classification, Budget: expression.NewBudget()}
