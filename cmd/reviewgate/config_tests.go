@@ -78,6 +78,7 @@ func (f *testFlags) test(cmd *cobra.Command, dir string) error {
 	if err := oneOf(f.format, "text", "json"); err != nil {
 		return err
 	}
+	dir = f.directory(cmd, dir)
 	cfg, _, problems, err := f.load(dir)
 	if err != nil {
 		return err
