@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -115,7 +116,7 @@ func (f *checkFlags) directory(cmd *cobra.Command, dir string) string {
 	if !isDir(own) || holdsConfig(only) {
 		return dir
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s has no config files, so the command reads %s\n", only, own)
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s has no config files, so the command reads %s\n", onOneLine(only), onOneLine(own))
 	if only == dir {
 		return own
 	}
@@ -136,7 +137,7 @@ func (f *checkFlags) load(dir string) (*config.Config, *config.Layer, []pipeline
 		return nil, nil, nil, unusable(fmt.Errorf("--layer %q: use %s", f.layer, join(names)))
 	}
 	if f.server != "" && f.layer == config.LayerServer || f.organisation != "" && f.layer != config.LayerRepository {
-		return nil, nil, nil, unusable(fmt.Errorf("--layer %s does not come after the layer that you named with --server or --organisation: set --layer to the layer of %s", f.layer, dir))
+		return nil, nil, nil, unusable(fmt.Errorf("--layer %s does not come after the layer that you named with --server or --organisation: set --layer to the layer of %s", f.layer, onOneLine(dir)))
 	}
 	below := layerFlags{server: f.server, organisation: f.organisation}
 	layers, err := below.layers()
@@ -156,13 +157,14 @@ func (f *checkFlags) tests(dir string) ([]config.File, error) {
 	_, dir = splitDir(f.layer, dir)
 	files, err := policytest.ReadDir(nearer(dir))
 	if err != nil {
-		return nil, unusable(err)
+		return nil, unusable(errors.New(onOneLine(err.Error())))
 	}
 	return files, nil
 }
 
 // verdict says that a layer is valid, and which files were checked.
 func verdict(dir string, l *config.Layer) string {
+	dir = onOneLine(dir)
 	if len(l.Files) > 0 {
 		var names []string
 		for _, file := range l.Files {
