@@ -186,7 +186,7 @@ func (cw coverageWords) except(scope *pipeline.AgentScope) bool {
 		}
 	}
 	return slices.ContainsFunc(cw.r.Report.Incomplete, func(i pipeline.Incompleteness) bool {
-		return i.What == "files" && scope.All || i.What == "patch" && scope.Has(i.Path)
+		return i.What == "files" && scope.All || (i.What == "files" || i.What == "patch") && i.Path != "" && scope.Has(i.Path)
 	})
 }
 

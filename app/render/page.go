@@ -75,6 +75,7 @@ type missing struct {
 	Stages, Agents, Files, Others int
 	Awaited                       int // answers
 	FileList, Commits, Config     bool
+	Names                         bool // some files' names are not UTF-8, and look the same
 }
 
 // Again reports whether another review of the same head may find what is missing.
@@ -393,7 +394,8 @@ func missingOf(list []pipeline.Incompleteness) missing {
 		case "patch":
 			m.Files++
 		case "files":
-			m.FileList = true
+			m.FileList = m.FileList || i.Path == ""
+			m.Names = m.Names || i.Path != ""
 		case "commits":
 			m.Commits = true
 		case "config":
