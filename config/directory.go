@@ -91,11 +91,15 @@ func misnamed(file string) bool {
 
 // IsRepositoryFile reports whether a path in a repository belongs to the repository's layer. Such a
 // path is one of the five files, a prompt, a file that is a problem by its name, or a file in the
-// place of the directory.
+// place of the directory or of its parent.
 func IsRepositoryFile(file string) bool {
 	name := path.Base(file)
-	return file == RepositoryDir || path.Dir(file) == RepositoryDir && (IsFile(name) || misnamed(name))
+	return IsPlace(file) || path.Dir(file) == RepositoryDir && (IsFile(name) || misnamed(name))
 }
+
+// IsPlace reports whether a path in a repository is RepositoryDir or its parent. A file or a link
+// there hides the repository's config, so it is a problem of the repository's layer.
+func IsPlace(file string) bool { return file == RepositoryDir || file == path.Dir(RepositoryDir) }
 
 // TestsDir is the directory in a config directory that holds policy tests.
 const TestsDir = "tests"

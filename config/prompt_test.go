@@ -244,6 +244,7 @@ func TestPromptsOfADirectory(t *testing.T) {
 	}
 	for file, want := range map[string]bool{
 		RepositoryDir + "/prompt-a.md": true, RepositoryDir + "/prompt-A.md": true, RepositoryDir + "/prompts/a.md": false, "prompt-a.md": false, RepositoryDir + "/notes.md": false,
+		RepositoryDir: true, ".github": true, ".github/CODEOWNERS": false,
 	} {
 		if got := IsRepositoryFile(file); got != want {
 			t.Errorf("%s belongs to the config: %t", file, got)

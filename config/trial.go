@@ -107,8 +107,8 @@ func (t *trial) run(l Layer) (*stack, *problems) {
 func (t *trial) read(f File) {
 	name, file := path.Base(f.Path), FileOf(f.Path)
 	doc := &jsontree.Document{Name: f.Path, Owner: t.problems}
-	if f.Path == RepositoryDir {
-		t.whole(f.Path, "this is not a directory, so no config is read", "make it a directory with the config files in it, or remove it")
+	if IsPlace(f.Path) {
+		t.whole(f.Path, "this is not a directory, so no config is read; links are not followed", "make "+RepositoryDir+" a directory with the config files in it, or remove this file or link")
 		return
 	}
 	if prompt := promptName(name); prompt != "" {

@@ -67,7 +67,8 @@ type demo struct {
 	files    fileCache
 
 	turn    chan struct{} // holds a token while somebody takes a step
-	out     sync.Mutex    // guards Out
+	out     sync.Mutex    // guards Out and unsaid
+	unsaid  error         // why something could not be written to Out
 	mu      sync.Mutex    // guards the fields below
 	pr      *ghtest.PullRequest
 	pushed  bool

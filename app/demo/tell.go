@@ -12,7 +12,7 @@ import (
 const patience = 30 * time.Second
 
 // tell tells the story on the terminal. Under Once it takes all steps. Otherwise each line of
-// In takes the next one, and it returns when ctx ends.
+// In takes the next one, and it returns when ctx ends. It fails if Out can't be written.
 func (d *demo) tell(ctx context.Context) error {
 	if d.Once {
 		d.say("The whole App runs here, with a stand-in for GitHub.")
@@ -20,16 +20,22 @@ func (d *demo) tell(ctx context.Context) error {
 			if err := d.play(ctx, s, patience); err != nil {
 				return err
 			}
+			if err := d.said(); err != nil {
+				return err
+			}
 		}
 		if d.Database != "" {
 			d.say("", "The reviews are in "+d.Database+".", "Try: reviewgate replay --all --database sqlite://"+d.Database)
 		}
-		return nil
+		return d.said()
 	}
 	d.say("The pull request, its comment and its check: "+d.paint("1;36", d.url()),
 		"GitHub is a stand-in on this machine. "+map[bool]string{true: "Press Enter for the next step, or a button of the page.", false: "Each button of the page takes a step."}[d.In != nil]+" Ctrl-C ends the demo.")
 	enters := d.enters()
 	for {
+		if err := d.said(); err != nil {
+			return err
+		}
 		select {
 		case <-ctx.Done():
 			return nil
@@ -94,7 +100,16 @@ func (d *demo) sayStep(s *step) {
 func (d *demo) say(lines ...string) {
 	d.out.Lock()
 	defer d.out.Unlock()
-	fmt.Fprintln(d.Out, strings.Join(lines, "\n"))
+	if _, err := fmt.Fprintln(d.Out, strings.Join(lines, "\n")); err != nil {
+		d.unsaid = fmt.Errorf("write the answer: %w", err)
+	}
+}
+
+// said returns an error if something could not be written to the terminal.
+func (d *demo) said() error {
+	d.out.Lock()
+	defer d.out.Unlock()
+	return d.unsaid
 }
 
 // paint gives a text a colour or a weight, by the parameters of the terminal's escape sequence.

@@ -146,18 +146,18 @@ func isEmptyRepository(err error) bool {
 	return errors.As(err, &answer) && answer.status == http.StatusConflict && answer.message == "Git Repository is empty."
 }
 
-// layer reads the config files below a root. If their directory's name belongs to a
-// file, a link or a submodule, layer returns that entry, and the loader reports it.
+// layer reads the config files below a root. If the name of their directory or of its parent belongs
+// to a file, a link or a submodule, layer returns that entry, and the loader reports it.
 func (tr treeReader) layer(ctx context.Context, layer string, dir *directory) ([]ports.ConfigBlob, error) {
 	at := ""
 	for name := range strings.SplitSeq(config.RepositoryDir, "/") {
 		at = path.Join(at, name)
 		e, found := dir.find(name)
-		if found && e.Type != "tree" && at == config.RepositoryDir {
-			return []ports.ConfigBlob{{Layer: layer, Path: at, BlobSHA: e.SHA}}, nil
-		}
-		if !found || e.Type != "tree" {
+		if !found {
 			return nil, nil
+		}
+		if e.Type != "tree" {
+			return []ports.ConfigBlob{{Layer: layer, Path: at, BlobSHA: e.SHA}}, nil
 		}
 		var err error
 		if dir, err = tr.tree(ctx, e.SHA); err != nil {

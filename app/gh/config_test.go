@@ -100,6 +100,28 @@ func TestConfigOfARepository(t *testing.T) {
 	}
 }
 
+// A link or a submodule in the place of the config directory or of its parent is an entry without text,
+// so that the loader reports it.
+func TestLinkInThePlaceOfTheConfig(t *testing.T) {
+	for at, entry := range map[string]string{
+		config.RepositoryDir: ghtest.Symlink("../conf"),
+		".github":            ghtest.Symlink("conf"),
+		".github/":           ghtest.Submodule(strings.Repeat("e", 40)),
+	} {
+		at = strings.TrimSuffix(at, "/")
+		w := newWorld(t, ghtest.Options{})
+		w.repo.Commit("main", ghtest.Files{at: entry, "conf/reviewgate/review-settings.json": `{"mode": "off"}`}, "config")
+		files := w.config(w.shop(), "").Repository.Files
+		if len(files) != 1 || files[0].Path != at || len(files[0].Text) > 0 {
+			t.Fatalf("%s: read %+v", at, files)
+		}
+		_, problems := config.Load(config.Layer{Name: config.LayerRepository, Source: "acme/shop", Files: []config.File{{Path: files[0].Path}}})
+		if len(problems) != 1 || problems[0].File != at || !strings.Contains(problems[0].Remedy, "make .github/reviewgate a directory") {
+			t.Errorf("%s: %+v", at, problems)
+		}
+	}
+}
+
 // A file above the limit is read far enough for the loader to see its size.
 func TestLargestConfigFile(t *testing.T) {
 	sample.Variant(t)

@@ -71,9 +71,10 @@ func (s *Source) load(layer config.Layer) *config.Config {
 }
 
 // configFiles reads the config files at a commit. An entry that is not a file has no
-// text. The loader reports such an entry, and a file in the place of the directory.
+// text. The loader reports such an entry, and a file or a link in the place of the directory or of its
+// parent.
 func (g *git) configFiles(ctx context.Context, commit string) ([]config.File, error) {
-	entries, err := g.list(ctx, commit, config.RepositoryDir, config.RepositoryDir+"/")
+	entries, err := g.list(ctx, commit, path.Dir(config.RepositoryDir), config.RepositoryDir, config.RepositoryDir+"/")
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func ofLayer(paths []string) []string {
 	var picked, names []string
 	for _, p := range paths {
 		switch {
-		case p == config.RepositoryDir: // a file in the directory's place
+		case config.IsPlace(p): // a file or a link
 			picked = append(picked, p)
 		case path.Dir(p) == config.RepositoryDir:
 			names = append(names, path.Base(p))

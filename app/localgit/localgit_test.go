@@ -671,3 +671,25 @@ func TestDateOfACommit(t *testing.T) {
 		}
 	}
 }
+
+// The first commit of a range says what the change is for, and the newest one who made it. Neither
+// mends nor commits of merged branches change the title.
+func TestTitleOfSeveralCommits(t *testing.T) {
+	r := newRepo(t)
+	r.write("a.txt", "a\n")
+	r.commit("start")
+	r.git("switch", "--quiet", "--create", "other")
+	r.write("b.txt", "b\n")
+	r.commit("docs: write b")
+	r.git("switch", "--quiet", "main")
+	r.git("switch", "--quiet", "--create", "feature")
+	r.write("c.go", "package c\n")
+	r.commit("feat: add c\n\nIt was missing.")
+	r.git("merge", "--quiet", "--no-edit", "other")
+	r.write("c.go", "package c // mended\n")
+	r.commit("fix: typo")
+	f := facts(t, r.open(Options{Base: "main", Head: "feature"}))
+	if f.Title != "feat: add c" || f.Body != "It was missing." || len(f.Commits) != 4 {
+		t.Errorf("title %q, body %q, %d commits", f.Title, f.Body, len(f.Commits))
+	}
+}

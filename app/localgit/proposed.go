@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 
 	"github.com/reviewgate/reviewgate/config"
@@ -68,7 +69,7 @@ func touchedBy(changed []raw.ChangedFile, of func(path string) bool) (touched []
 // skips ignored files, and files that the change removes from git but not from disk. The
 // loader reports a path that is not a file.
 func (w *workTree) configFiles(ctx context.Context, changed []raw.ChangedFile) ([]config.File, error) {
-	names, root, err := w.list(ctx, "--cached", "--", config.RepositoryDir)
+	names, root, err := w.list(ctx, "--cached", "--", path.Dir(config.RepositoryDir))
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package localgit
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -95,6 +96,12 @@ func TestFileThatIsNotReadIsBrokenConfig(t *testing.T) {
 				r.t.Fatal(err)
 			}
 		}, config.RepositoryDir},
+		"a link above": {func(r *repo) {
+			r.write("conf/reviewgate/review-settings.json", `{"mode": "off"}`)
+			if err := errors.Join(os.RemoveAll(filepath.Join(r.dir, ".github")), os.Symlink("conf", filepath.Join(r.dir, ".github"))); err != nil {
+				r.t.Fatal(err)
+			}
+		}, ".github"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRepo(t)

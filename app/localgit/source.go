@@ -23,8 +23,9 @@ import (
 // years, the messages of all commits are of little use.
 const maxCommits = 1000
 
-// PullRequest returns the change in the form of a pull request. Title and body are from
-// the newest commit. If nothing is committed yet, the title is the name of the branch.
+// PullRequest returns the change in the form of a pull request. Title and body are from the first
+// commit: it says what the change is for, and later ones often only mend it. If nothing is committed
+// yet, the title is the name of the branch.
 func (s *Source) PullRequest(ctx context.Context) (raw.PullRequest, error) {
 	files, err := s.readFiles(ctx)
 	if err != nil {
@@ -97,7 +98,7 @@ func (s *Source) ownBranch() string {
 	return s.headName
 }
 
-// describe takes title, body and author from the newest commit.
+// describe takes title and body from the first commit of the range, and the author from the newest.
 func (s *Source) describe(ctx context.Context, p *raw.PullRequest) error {
 	if s.headSHA == "" {
 		return nil
@@ -110,10 +111,18 @@ func (s *Source) describe(ctx context.Context, p *raw.PullRequest) error {
 		p.CommittedAt = at
 	}
 	p.Author = pipeline.Author{Login: list[0].Author, Type: "User"}
-	if p.Commits > 0 {
-		title, body, _ := strings.Cut(list[0].Message, "\n")
-		p.Title, p.Body = strings.TrimSpace(title), strings.TrimSpace(body)
+	if p.Commits == 0 {
+		return nil
 	}
+	first, err := s.git.firstCommit(ctx, s.headSHA, "^"+s.baseSHA)
+	if err != nil {
+		return err
+	}
+	if list, _, err = s.git.log(ctx, 1, first); err != nil || len(list) == 0 {
+		return err
+	}
+	title, body, _ := strings.Cut(list[0].Message, "\n")
+	p.Title, p.Body = strings.TrimSpace(title), strings.TrimSpace(body)
 	return nil
 }
 
@@ -134,6 +143,16 @@ func (s *Source) Commits(ctx context.Context) (raw.Commits, error) {
 	slices.Reverse(list)
 	c.Commits = list
 	return c, nil
+}
+
+// firstCommit returns the oldest commit of a range that was made on the branch itself: it passes over
+// the commits that a merge brings.
+func (g *git) firstCommit(ctx context.Context, revs ...string) (string, error) {
+	out, err := g.line(ctx, append([]string{"rev-list", "--first-parent"}, revs...)...)
+	if err != nil {
+		return "", fmt.Errorf("find the first commit: %w", err)
+	}
+	return out[strings.LastIndex(out, "\n")+1:], nil
 }
 
 func (g *git) countCommits(ctx context.Context, revs ...string) (int, error) {

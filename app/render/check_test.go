@@ -78,6 +78,40 @@ func TestTitles(t *testing.T) {
 	}
 }
 
+// A secret that is found in evaluation stands in the title of a review that passes, and the coverage
+// does not say that its agent was not needed.
+func TestSecretsInEvaluation(t *testing.T) {
+	secret := pipeline.Finding{Agent: "secrets", Severity: pipeline.SeverityCritical}
+	other := pipeline.Finding{Agent: "build-reviewer", Severity: pipeline.SeverityMajor}
+	for _, c := range []struct {
+		found    pipeline.List[pipeline.Finding]
+		decision pipeline.Decision
+		counts   pipeline.Counts
+		want     string
+	}{
+		{pipeline.List[pipeline.Finding]{other}, pipeline.DecisionPass, pipeline.Counts{}, "No findings that count; 1 in evaluation"},
+		{pipeline.List[pipeline.Finding]{secret}, pipeline.DecisionPass, pipeline.Counts{}, "No findings that count; 1 secret found in evaluation, which does not count towards the gate"},
+		{pipeline.List[pipeline.Finding]{secret, secret, other}, pipeline.DecisionPass, pipeline.Counts{}, "No findings that count; 2 secrets found in evaluation, which do not count towards the gate; 1 more in evaluation"},
+		{pipeline.List[pipeline.Finding]{secret}, pipeline.DecisionPass, pipeline.Counts{Info: 1}, "Passed: 1 info; 1 secret found in evaluation, which does not count towards the gate"},
+		{pipeline.List[pipeline.Finding]{secret}, pipeline.DecisionPassWithWarnings, pipeline.Counts{Warning: 1}, "Passed with 1 warning; 1 secret found in evaluation, which does not count towards the gate"},
+	} {
+		v := cleanView()
+		r := &v.Review.Report
+		r.Decision, r.Counts = c.decision, c.counts
+		r.Evaluation = &pipeline.Evaluation{Findings: c.found, Coverage: pipeline.List[pipeline.Coverage]{{Agent: "secrets", Status: pipeline.AgentOK}}}
+		v.Review.Manifest.Skipped = pipeline.List[pipeline.SkippedAgent]{{Agent: "api-reviewer"}, {Agent: "secrets"}}
+		if got := Check(v).Title; got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+		text := Text(v, TextOptions{Width: 1000})
+		for _, line := range []string{"Ran in evaluation, so what it found does not count: secrets.", "Not needed for this change: api-reviewer."} {
+			if !strings.Contains(text, line) {
+				t.Errorf("the coverage lacks %q:\n%s", line, text)
+			}
+		}
+	}
+}
+
 func TestDigest(t *testing.T) {
 	v := findingsView()
 	comment, check := Comment(v), Check(v)

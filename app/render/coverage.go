@@ -55,15 +55,22 @@ func (s sections) coverage() items {
 	return list
 }
 
-// unneeded names the agents that did not run, in one line. /review explain and the report give the
-// reason for each.
-func (cw coverageWords) unneeded() []safe {
-	skipped := cw.r.Manifest.Skipped
-	if len(skipped) == 0 {
-		return nil
+// unneeded names the agents that ran only in evaluation, and those that did not run, in one line each.
+// /review explain and the report give the reason for each.
+func (cw coverageWords) unneeded() (out []safe) {
+	evaluated := func(a pipeline.SkippedAgent) bool {
+		e := cw.r.Report.Evaluation
+		return e != nil && slices.ContainsFunc(e.Coverage, func(c pipeline.Coverage) bool { return c.Agent == a.Agent })
 	}
 	const most = 50
-	return []safe{say("agents unneeded", first(skipped, most, func(a pipeline.SkippedAgent) safe { return cw.p.text(a.Agent, maxName) }))}
+	name := func(a pipeline.SkippedAgent) safe { return cw.p.text(a.Agent, maxName) }
+	if ran := keep(cw.r.Manifest.Skipped, evaluated); len(ran) > 0 {
+		out = append(out, say("agents evaluated", first(ran, most, name)))
+	}
+	if skipped := keep(cw.r.Manifest.Skipped, func(a pipeline.SkippedAgent) bool { return !evaluated(a) }); len(skipped) > 0 {
+		out = append(out, say("agents unneeded", first(skipped, most, name)))
+	}
+	return out
 }
 
 // agents lists the agents of the manifest, with a line for each model, and then the
@@ -186,7 +193,7 @@ func (cw coverageWords) except(scope *pipeline.AgentScope) bool {
 		}
 	}
 	return slices.ContainsFunc(cw.r.Report.Incomplete, func(i pipeline.Incompleteness) bool {
-		return i.What == "files" && scope.All || i.What == "patch" && scope.Has(i.Path)
+		return i.What == "files" && scope.All || (i.What == "files" || i.What == "patch") && i.Path != "" && scope.Has(i.Path)
 	})
 }
 

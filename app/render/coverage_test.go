@@ -26,6 +26,7 @@ func TestCoverageClaimsNoMoreThanWasRead(t *testing.T) {
 		"vendored binary":           {file: pipeline.File{Path: "vendor/x.bin", Vendored: true, Binary: true}, agent: except, listed: "Not read: vendor/x.bin (binary)."},
 		"a missing patch":           {file: pipeline.File{Path: "x.go"}, gaps: pipeline.List[pipeline.Incompleteness]{{What: "patch", Path: "x.go", Why: "a line is too long.", Gating: true}}, agent: except, listed: "Not read: x.go (a line is too long)."},
 		"missing files":             {file: pipeline.File{Path: "x.go"}, gaps: pipeline.List[pipeline.Incompleteness]{{What: "files", Why: "GitHub lists 3000 files at most", Gating: true}}, agent: except, listed: "Not read: other files (GitHub lists 3000 files at most)."},
+		"names that look the same":  {file: pipeline.File{Path: "x\uFFFD.go"}, gaps: pipeline.List[pipeline.Incompleteness]{{What: "files", Path: "x\uFFFD.go", Why: "the names of 2 files are not UTF-8", Gating: true}}, agent: except, listed: "Not read: x\uFFFD.go (the names of 2 files are not UTF-8)."},
 		"a gap that does not block": {file: pipeline.File{Path: "x.go"}, gaps: pipeline.List[pipeline.Incompleteness]{{What: "patch", Path: "x.go"}}, agent: except},
 		"missing commits":           {file: pipeline.File{Path: "x.go"}, gaps: pipeline.List[pipeline.Incompleteness]{{What: "commits"}}, agent: whole},
 	}
@@ -51,6 +52,21 @@ func TestCoverageClaimsNoMoreThanWasRead(t *testing.T) {
 				t.Errorf("an agent with other files did not read all of them:\n%s", text)
 			}
 		})
+	}
+}
+
+// What to do next depends on what is missing of the list of files.
+func TestNextWithUnknownFiles(t *testing.T) {
+	for next, gap := range map[string]pipeline.Incompleteness{
+		"split the change":                           {What: "files", Why: "GitHub lists 3000 files at most", Gating: true},
+		"rename the files whose names are not UTF-8": {What: "files", Path: "x\uFFFD.go", Why: "the names of 2 files are not UTF-8", Gating: true},
+	} {
+		v := cleanView()
+		v.Review.Report.Incomplete = pipeline.List[pipeline.Incompleteness]{gap}
+		v.Review.Report.Decision = pipeline.DecisionNeedsFixes
+		if text := Text(v, TextOptions{Width: 1000}); !strings.Contains(text, "\nNext: "+next+".") || !strings.Contains(text, "not every file is known") {
+			t.Errorf("want the step %q in:\n%s", next, text)
+		}
 	}
 }
 

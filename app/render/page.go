@@ -47,7 +47,8 @@ type page struct {
 
 	ConfigProblems int
 	Uncertain      int // concerns below the confidence gate; the title has them if there are no findings
-	Evaluated      int // findings in evaluation, likewise
+	Evaluated      int // other findings in evaluation than Secrets, likewise
+	Secrets        int // in evaluation
 	Leaked         int // leaked secrets, which somebody has to revoke
 
 	Head, Base  safe
@@ -75,6 +76,7 @@ type missing struct {
 	Stages, Agents, Files, Others int
 	Awaited                       int // answers
 	FileList, Commits, Config     bool
+	Names                         bool // some files' names are not UTF-8, and look the same
 }
 
 // Again reports whether another review of the same head may find what is missing.
@@ -124,7 +126,8 @@ func newPage(v View, p pen, k linker) page {
 
 		ConfigProblems: len(facts.Config.Problems),
 		Uncertain:      len(rep.ResidualConcerns),
-		Evaluated:      evaluatedFindings(rep),
+		Evaluated:      evaluatedFindings(rep) - evaluatedSecrets(rep),
+		Secrets:        evaluatedSecrets(rep),
 		Leaked:         leaked(rep, k.web == ""),
 		Head:           commitName(p, k, facts.Head.SHA, facts.Head.Ref),
 		Base:           p.code(shortSHA(facts.Base.Ref), maxName),
@@ -184,22 +187,28 @@ func (pg *page) next() safe {
 // leaked counts the secrets that have to be revoked: those in what was pushed, even if the newest
 // head no longer has them, a person passed the head, or a config only evaluates them.
 func leaked(r *pipeline.Report, local bool) int {
-	lists := []pipeline.List[pipeline.Finding]{r.Changes.Resolved}
+	n := secretsIn(r.Changes.Resolved)
 	if !local || r.ByHand != nil { // a local review comes before a push
-		lists = append(lists, r.Findings)
-		if r.Evaluation != nil {
-			lists = append(lists, r.Evaluation.Findings)
-		}
+		n += secretsIn(r.Findings) + evaluatedSecrets(r)
 	}
-	n := 0
-	for _, list := range lists {
-		for i := range list {
-			if f := &list[i]; isSecret(f) && f.Severity.Rank() >= pipeline.SeverityMajor.Rank() {
-				n++
-			}
+	return n
+}
+
+// secretsIn counts the findings of secrets that are worth revoking.
+func secretsIn(list []pipeline.Finding) (n int) {
+	for i := range list {
+		if f := &list[i]; isSecret(f) && f.Severity.Rank() >= pipeline.SeverityMajor.Rank() {
+			n++
 		}
 	}
 	return n
+}
+
+func evaluatedSecrets(r *pipeline.Report) int {
+	if r.Evaluation == nil {
+		return 0
+	}
+	return secretsIn(r.Evaluation.Findings)
 }
 
 func evaluatedFindings(r *pipeline.Report) int {
@@ -393,7 +402,8 @@ func missingOf(list []pipeline.Incompleteness) missing {
 		case "patch":
 			m.Files++
 		case "files":
-			m.FileList = true
+			m.FileList = m.FileList || i.Path == ""
+			m.Names = m.Names || i.Path != ""
 		case "commits":
 			m.Commits = true
 		case "config":

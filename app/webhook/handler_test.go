@@ -788,6 +788,7 @@ func TestPushes(t *testing.T) {
 		"removes config":     {push("refs/heads/main", commits(commit("removed", own))), to("")},
 		"the directory":      {push("refs/heads/main", commits(commit("added", ".github/reviewgate"))), to("")},
 		"another branch":     {push("refs/heads/release/1", commits(commit("added", own))), to("release/1")},
+		"its parent":         {push("refs/heads/main", commits(commit("added", ".github"))), to("")},
 		"no config":          {push("refs/heads/main", commits(commit("added", ".github/reviewgates/x"))), nil},
 		"no commits":         {push("refs/heads/main", commits()), to("")},
 		"commits null":       {push("refs/heads/main", `"commits":null`), to("")},

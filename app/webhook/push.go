@@ -69,7 +69,7 @@ func (e *pushEvent) mayTouchConfig() bool {
 	for _, c := range e.Commits {
 		for _, files := range [][]string{c.Added, c.Removed, c.Modified} {
 			for _, f := range files {
-				if f == normalize.AttributesFile || f == normalize.ExceptionsFile || f == config.RepositoryDir || strings.HasPrefix(f, config.RepositoryDir+"/") {
+				if f == normalize.AttributesFile || f == normalize.ExceptionsFile || config.IsPlace(f) || strings.HasPrefix(f, config.RepositoryDir+"/") {
 					return true
 				}
 			}

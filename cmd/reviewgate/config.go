@@ -151,15 +151,18 @@ func readLayer(name, dir string) (config.Layer, error) {
 	l, err := config.ReadDir(name, dir)
 	l.Organisation = organisation
 	if info, serr := os.Stat(dir); serr == nil && !info.IsDir() {
-		return l, fmt.Errorf("%s is a file, not a directory: name the directory that holds the file", dir)
+		return l, fmt.Errorf("%s is a file, not a directory: name the directory that holds the file", onOneLine(dir))
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		return l, fmt.Errorf("%s is not a directory: name one with config files", dir)
+		return l, fmt.Errorf("%s is not a directory: name one with config files", onOneLine(dir))
+	}
+	if err != nil {
+		return l, errors.New(onOneLine(err.Error()))
 	}
 	for i, f := range l.Files {
 		l.Files[i].Path = filepath.ToSlash(filepath.Join(nearer(dir), f.Path))
 	}
-	return l, err
+	return l, nil
 }
 
 // splitDir splits the directory of a layer into the organisation, which only the organisation's layer

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -32,6 +35,8 @@ layer with --layer. Where an organisation's config
 loosens the server's, it counts only if the server's config allows that. Each such
 field gives a warning on standard error. NAME=DIR names the organisation.
 
+If DIR is the root of a repository, the command reads its .github/reviewgate.
+
 The policy tests in DIR/tests are checked as well. config test runs them.`,
 		Example: "  reviewgate config check .github/reviewgate\n" +
 			"  reviewgate config check --server /etc/reviewgate .github/reviewgate\n" +
@@ -60,6 +65,7 @@ func (f *checkFlags) run(cmd *cobra.Command, dir string) error {
 	if err := oneOf(f.format, "text", "json"); err != nil {
 		return err
 	}
+	dir = f.directory(cmd, dir)
 	cfg, layer, problems, err := f.load(dir)
 	if err != nil {
 		return err
@@ -102,6 +108,28 @@ func (f *checkFlags) run(cmd *cobra.Command, dir string) error {
 	return nil
 }
 
+// directory returns the directory to read. For the root of a repository, this is the directory of
+// the repository's config, and standard error says so.
+func (f *checkFlags) directory(cmd *cobra.Command, dir string) string {
+	organisation, only := splitDir(f.layer, dir)
+	own := filepath.Join(only, filepath.FromSlash(config.RepositoryDir))
+	if !isDir(own) || holdsConfig(only) {
+		return dir
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s has no config files, so the command reads %s\n", onOneLine(only), onOneLine(own))
+	if only == dir {
+		return own
+	}
+	return organisation + "=" + own
+}
+
+// holdsConfig reports whether a directory has a config file or can't be listed. Other files of JSON
+// do not count: the root of a repository often has some.
+func holdsConfig(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	return err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return config.IsFile(e.Name()) })
+}
+
 // load reads a directory as a layer over those that the flags name. The error is about the flags or
 // the directory, and the problems are mistakes in config.
 func (f *checkFlags) load(dir string) (*config.Config, *config.Layer, []pipeline.ConfigProblem, error) {
@@ -109,7 +137,7 @@ func (f *checkFlags) load(dir string) (*config.Config, *config.Layer, []pipeline
 		return nil, nil, nil, unusable(fmt.Errorf("--layer %q: use %s", f.layer, join(names)))
 	}
 	if f.server != "" && f.layer == config.LayerServer || f.organisation != "" && f.layer != config.LayerRepository {
-		return nil, nil, nil, unusable(fmt.Errorf("--layer %s does not come after the layer that you named with --server or --organisation: set --layer to the layer of %s", f.layer, dir))
+		return nil, nil, nil, unusable(fmt.Errorf("--layer %s does not come after the layer that you named with --server or --organisation: set --layer to the layer of %s", f.layer, onOneLine(dir)))
 	}
 	below := layerFlags{server: f.server, organisation: f.organisation}
 	layers, err := below.layers()
@@ -120,9 +148,6 @@ func (f *checkFlags) load(dir string) (*config.Config, *config.Layer, []pipeline
 	if err != nil {
 		return nil, nil, nil, unusable(err)
 	}
-	if own := filepath.Join(dir, filepath.FromSlash(config.RepositoryDir)); len(layer.Files) == 0 && isDir(own) {
-		return nil, nil, nil, unusable(fmt.Errorf("%s has no config files, so nothing was checked; did you mean %s?", dir, own))
-	}
 	cfg, problems := config.Load(append(layers, layer)...)
 	return cfg, &layer, problems, nil
 }
@@ -132,13 +157,14 @@ func (f *checkFlags) tests(dir string) ([]config.File, error) {
 	_, dir = splitDir(f.layer, dir)
 	files, err := policytest.ReadDir(nearer(dir))
 	if err != nil {
-		return nil, unusable(err)
+		return nil, unusable(errors.New(onOneLine(err.Error())))
 	}
 	return files, nil
 }
 
 // verdict says that a layer is valid, and which files were checked.
 func verdict(dir string, l *config.Layer) string {
+	dir = onOneLine(dir)
 	if len(l.Files) > 0 {
 		var names []string
 		for _, file := range l.Files {

@@ -82,5 +82,8 @@ func quoted(name string) string {
 	if plainName.MatchString(name) {
 		return name
 	}
+	if onOneLine(name) != name {
+		return "$'" + onOneLine(strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(name)) + "'"
+	}
 	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 }

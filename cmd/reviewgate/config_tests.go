@@ -78,6 +78,7 @@ func (f *testFlags) test(cmd *cobra.Command, dir string) error {
 	if err := oneOf(f.format, "text", "json"); err != nil {
 		return err
 	}
+	dir = f.directory(cmd, dir)
 	cfg, _, problems, err := f.load(dir)
 	if err != nil {
 		return err
@@ -126,7 +127,7 @@ func (f *testFlags) test(cmd *cobra.Command, dir string) error {
 // nothing is the error for a directory without the chosen cases.
 func (f *testFlags) nothing(dir string, files int) error {
 	if files == 0 {
-		return fmt.Errorf("%s has no policy tests: put a case into %s/%s, or write one from a review with --record", dir, strings.TrimSuffix(dir, "/"), config.TestsDir)
+		return fmt.Errorf("%s has no policy tests: put a case into %s/%s, or write one from a review with --record", onOneLine(dir), onOneLine(strings.TrimSuffix(dir, "/")), config.TestsDir)
 	}
 	return fmt.Errorf("no case has %q in its name: leave out --only, or choose another text", f.only)
 }

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -141,17 +139,6 @@ func (f *evalDiffsFlags) report(cmd *cobra.Command, found *eval.Findings, took t
 		return &exitError{code: exitUnfinished}
 	}
 	return nil
-}
-
-// onOneLine replaces control characters, so that text of a diff or a model can't move the
-// cursor.
-func onOneLine(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return '?'
-		}
-		return r
-	}, text)
 }
 
 func evalExportCommand() *cobra.Command {

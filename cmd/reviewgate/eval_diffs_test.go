@@ -15,7 +15,7 @@ func TestNamesOfDiffsAreInert(t *testing.T) {
 	}
 	var stdout, stderr bytes.Buffer
 	code := execute(t.Context(), []string{"eval", "diffs", "."}, strings.NewReader(""), &stdout, &stderr)
-	if want := `"\x1b[2J" is unusable: ?[2J.diff: there is no changed file in it`; code != exitUnusable || !strings.HasPrefix(stderr.String(), want) {
+	if want := `"\x1b[2J" is unusable: \x1b[2J.diff: there is no changed file in it`; code != exitUnusable || !strings.HasPrefix(stderr.String(), want) {
 		t.Errorf("exit code %d, %q; want 2, %q", code, stderr.String(), want)
 	}
 	if _, err := os.Stat("findings.json"); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -27,12 +28,29 @@ func TestAnswerThatCannotBeWritten(t *testing.T) {
 		"config check " + valid, "config check --format json " + valid,
 		"config explain a.go", "config explain --format json a.go", "config init " + clone,
 		"verdict -", "verdict --format text -", "synthesize -", "synthesize --format markdown -", "synthesize --format headless -",
-		"aggregate -", "aggregate --format markdown -",
+		"aggregate -", "aggregate --format markdown -", "demo --once",
 	} {
 		var stderr bytes.Buffer
 		code := execute(t.Context(), strings.Fields(command), strings.NewReader("[]"), fullDisk{}, &stderr)
 		if code != exitUnfinished || !strings.Contains(stderr.String(), "write the answer: no space left on device") {
 			t.Errorf("%s: exit code %d, %s", command, code, stderr.String())
+		}
+	}
+}
+
+// So does a review.
+func TestReviewThatCannotBeWritten(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, args := range [][]string{{"init", "--quiet"}, {"-c", "user.name=mira", "-c", "user.email=mira@example.com", "commit", "--quiet", "--allow-empty", "--message=Start"}} {
+		if out, err := exec.CommandContext(t.Context(), "git", args...).CombinedOutput(); err != nil {
+			t.Fatalf("git %s: %v: %s", args, err, out)
+		}
+	}
+	for _, format := range formatNames() {
+		var stderr bytes.Buffer
+		code := execute(t.Context(), []string{"review", "--base", "HEAD", "--format", format}, nil, fullDisk{}, &stderr)
+		if code != exitUnfinished || !strings.Contains(stderr.String(), "write the review: no space left on device") {
+			t.Errorf("%s: exit code %d, %s", format, code, stderr.String())
 		}
 	}
 }

@@ -132,6 +132,10 @@ func escaped(text string) string {
 	return b.String()
 }
 
+// onOneLine is like [escaped], but also replaces line breaks, so that text of
+// strangers, such as a file's name, can't look like a line of its own.
+func onOneLine(text string) string { return strings.ReplaceAll(escaped(text), "\n", `\n`) }
+
 // killed reports whether SIGINT or SIGTERM ended a program that the command ran. Such a
 // program may get the signal before this process does.
 func killed(err error) bool {

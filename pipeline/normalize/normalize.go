@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -151,7 +152,9 @@ func build(pr raw.PullRequest, files raw.Files, commits raw.Commits, attributesO
 	if !files.Whole {
 		all = max(all, pr.Totals.Files)
 	}
-	if n := len(f.Files); n < all && !mentions(files.Incomplete, "files") {
+	alike, dropped := sameNames(files.Files)
+	f.Incomplete = append(f.Incomplete, alike...)
+	if n := len(f.Files) + dropped; n < all && !mentions(files.Incomplete, "files") {
 		f.Incomplete = append(f.Incomplete, pipeline.Incompleteness{
 			What: "files", Gating: true,
 			Why: fmt.Sprintf("the list of changed files has %d of %d files", n, all),
@@ -227,6 +230,27 @@ func buildFiles(changed []raw.ChangedFile) (pipeline.List[pipeline.File], []pipe
 	markBundles(files)
 	slices.SortStableFunc(incomplete, func(a, b pipeline.Incompleteness) int { return cmp.Compare(a.Path, b.Path) })
 	return files, incomplete
+}
+
+// sameNames returns the names that several changed files have once what is not UTF-8 is replaced, and
+// how many files are therefore not in the facts.
+func sameNames(changed []raw.ChangedFile) (alike []pipeline.Incompleteness, dropped int) {
+	count := map[string]int{}
+	for _, c := range changed {
+		if name := valid(c.Path); strings.ContainsRune(name, utf8.RuneError) {
+			count[name]++
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(count)) {
+		if n := count[name]; n > 1 {
+			alike = append(alike, pipeline.Incompleteness{
+				What: "files", Path: name, Gating: true,
+				Why: fmt.Sprintf("the names of %d files are not UTF-8 and look the same, so only one of the files was read", n),
+			})
+			dropped += n - 1
+		}
+	}
+	return alike, dropped
 }
 
 // buildFile returns the file and, if its diff is not fully known, why.

@@ -177,7 +177,15 @@ func TestUnknownsAreNamed(t *testing.T) {
 			m.files.Files = []raw.ChangedFile{whole, whole, whole}
 			m.files.Files[1].Path, m.files.Files[2].Path = "\xff.go", "\xfe.go"
 			m.pr.Totals.Files, m.files.Whole = 3, true
-		}, pipeline.List[pipeline.Incompleteness]{gating("files", "", "the list of changed files has 2 of 3 files")}},
+		}, pipeline.List[pipeline.Incompleteness]{gating("files", "\uFFFD.go", "the names of 2 files are not UTF-8 and look the same, so only one of the files was read")}},
+		{"names that are equal as UTF-8, in a list that is too short", func(m *memory) {
+			m.files.Files = []raw.ChangedFile{whole, whole, whole}
+			m.files.Files[1].Path, m.files.Files[2].Path = "\xff.go", "\xfe.go"
+			m.pr.Totals.Files = 4
+		}, pipeline.List[pipeline.Incompleteness]{
+			gating("files", "\uFFFD.go", "the names of 2 files are not UTF-8 and look the same, so only one of the files was read"),
+			gating("files", "", "the list of changed files has 3 of 4 files"),
+		}},
 		{"a complete list with moves that the code host does not report", func(m *memory) { m.pr.Totals.Files, m.files.Whole = 2, true }, nil},
 		{"the source reports it", func(m *memory) {
 			m.pr.Totals.Files = 9
