@@ -226,6 +226,9 @@ const (
 	OnPath          = "path"
 )
 
+// OnlyPaths reports whether the match looks at the paths of files, and not at their text.
+func (m *Match) OnlyPaths() bool { return m.On == OnFile || m.On == OnPath }
+
 // Policy says when which agents are dispatched.
 type Policy struct {
 	ID          string           `json:"id"`

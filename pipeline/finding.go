@@ -283,7 +283,7 @@ type AgentResult struct {
 	Remote bool `json:"remote,omitempty"`
 	// Dropped counts findings that could not be read, so that they are not in Output.
 	Dropped int `json:"dropped"`
-	// WithoutRule counts the files in its scope that no rule of an agent looks at.
+	// WithoutRule counts the files in its scope whose text no rule of an agent reads.
 	WithoutRule int `json:"without_rule,omitempty"`
 	// Unlisted counts the matches that limits of its rules keep out of Output.
 	Unlisted int `json:"unlisted,omitempty"`

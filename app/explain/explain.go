@@ -74,6 +74,8 @@ type Domain struct {
 type RulesOfAgent struct {
 	Agent string                `json:"agent"`
 	Rules pipeline.List[string] `json:"rules"`
+	// OnlyPath says that the agent has rules for the file's path, and none that reads its text.
+	OnlyPath bool `json:"only_path,omitempty"`
 }
 
 // Paths explains paths, which are relative to the repository's root. A path
@@ -169,7 +171,9 @@ func (x *Explanation) file(f *pipeline.File, engine *rules.Engine) File {
 	for i := range x.Manifest.Entries {
 		e := &x.Manifest.Entries[i]
 		if e.Scope.Has(f.Path) {
-			out.Rules = append(out.Rules, rulesOf(e.Agent, looking))
+			of := rulesOf(e.Agent, looking)
+			of.OnlyPath = len(of.Rules) > 0 && !slices.ContainsFunc(looking, func(r *config.Rule) bool { return r.Agent == e.Agent && !r.Match.OnlyPaths() })
+			out.Rules = append(out.Rules, of)
 		}
 	}
 	return out

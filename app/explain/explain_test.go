@@ -71,6 +71,7 @@ func TestFiles(t *testing.T) {
 			{"id": "whole", "agent": "build-reviewer", "when": "facts.draft", ` + rest + `},
 			{"id": "hygiene", "agent": "pr-hygiene", "when": "facts.draft", ` + rest + `},
 			{"id": "go-code", "agent": "build-reviewer", "match": {"literal": "a", "languages": ["Go"], "tests": false}, ` + rest + `},
+			{"id": "name", "agent": "finance-sme", "match": {"pattern": "a", "on": "file", "paths": ["**/*.go"]}, ` + rest + `},
 			{"id": "money", "agent": "finance-sme", "match": {"literal": "a", "paths": ["**/*.go"], "exclude_paths": ["old/**"]}, ` + rest + `}
 		]}`,
 		config.FileComposition: `{"extends": [], "items": [
@@ -95,13 +96,15 @@ func TestFiles(t *testing.T) {
 		}
 		parts = append(parts, f.Services...)
 		for _, r := range f.Rules {
-			parts = append(parts, r.Agent+":"+strings.Join(r.Rules, "|"))
+			if parts = append(parts, r.Agent+":"+strings.Join(r.Rules, "|")); r.OnlyPath {
+				parts = append(parts, "(only the path)")
+			}
 		}
 		byPath[f.Path] = strings.Join(parts, " ")
 	}
 	want := map[string]string{
-		"money/tax.go": "money**/*tax*|money/** shop build-reviewer:all|removed|file|go-code finance-sme:money",
-		"old/tax.go":   "money**/*tax* build-reviewer:all|removed|file|go-code finance-sme:",
+		"money/tax.go": "money**/*tax*|money/** shop build-reviewer:all|removed|file|go-code finance-sme:name|money",
+		"old/tax.go":   "money**/*tax* build-reviewer:all|removed|file|go-code finance-sme:name (only the path)",
 		"a_test.go":    "build-reviewer:all|removed|file",
 		"a.py":         "build-reviewer:all|removed|file",
 	}

@@ -70,7 +70,7 @@ func TestNextWithUnknownFiles(t *testing.T) {
 	}
 }
 
-// The coverage says that an agent read a file only if one of its rules looks at such files.
+// The coverage says that an agent read a file only if one of its rules reads such files.
 func TestCoverageOfFilesWithoutARule(t *testing.T) {
 	for _, tt := range []struct {
 		agent         string // finance-sme has 1 file, and secrets 5
@@ -78,10 +78,10 @@ func TestCoverageOfFilesWithoutARule(t *testing.T) {
 		want          string
 	}{
 		{"finance-sme", 0, 0, "finance-sme read 1 file, no findings"},
-		{"finance-sme", 1, 0, "finance-sme has no rule for the file ("},
-		{"finance-sme", 1, 2, "finance-sme has no rule for the file; 2 findings ("},
-		{"secrets", 5, 0, "secrets has no rule for any of 5 files ("},
-		{"secrets", 2, 0, "secrets read 3 files and has no rule for 2, except for the files listed below; no findings ("},
+		{"finance-sme", 1, 0, "finance-sme has no rule for the text of the file ("},
+		{"finance-sme", 1, 2, "finance-sme has no rule for the text of the file; 2 findings ("},
+		{"secrets", 5, 0, "secrets has no rule for the text of any of 5 files ("},
+		{"secrets", 2, 0, "secrets read 3 files and has no rule for the text of 2, except for the files listed below; no findings ("},
 	} {
 		v := cleanView()
 		for i := range v.Review.Report.Coverage {

@@ -88,16 +88,19 @@ func (t *terminal) explainedFile(f *explain.File, withRules map[string]bool, nam
 		in.Services = append(in.Services, t.p.text(s, maxName))
 	}
 	t.put(more, say("explained domains", in), styleNone)
-	var by struct{ Agents, Without []safe }
-	var looking []explain.RulesOfAgent
+	var by struct{ Agents, Paths, Without []safe }
+	var looking, paths []explain.RulesOfAgent
 	for _, a := range f.Rules {
-		if len(a.Rules) == 0 && withRules[a.Agent] {
+		switch {
+		case len(a.Rules) == 0 && withRules[a.Agent]:
 			by.Without = append(by.Without, t.p.text(a.Agent, maxName))
-			continue
+		case a.OnlyPath:
+			paths = append(paths, a)
+		default:
+			looking = append(looking, a)
 		}
-		looking = append(looking, a)
 	}
-	by.Agents = t.rulesOf(looking, names)
+	by.Agents, by.Paths = t.rulesOf(looking, names), t.rulesOf(paths, names)
 	t.put(more, say("explained rules", by), styleNone)
 	const maxIgnored = 10
 	for _, e := range f.Ignored {

@@ -51,6 +51,22 @@ func TestExplanation(t *testing.T) {
 	golden(t, "text/explained-rules.txt", Explain(explanation(), true, TextOptions{Width: 60}))
 }
 
+// An agent whose rules look only at a file's path does not count as one that reads the file.
+func TestRulesOnPathsDoNotReadTheFile(t *testing.T) {
+	reads := explain.RulesOfAgent{Agent: "finance-sme", Rules: pipeline.List[string]{"fin-decimal-01"}}
+	path := explain.RulesOfAgent{Agent: "build-reviewer", Rules: pipeline.List[string]{"br-name-01", "br-name-02"}, OnlyPath: true}
+	for want, rules := range map[string]pipeline.List[explain.RulesOfAgent]{
+		"      looked at by finance-sme (1 rule); only its path is looked at by build-reviewer (2 rules)\n": {path, reads},
+		"      no agent reads it; only its path is looked at by build-reviewer (2 rules)\n":                 {path},
+	} {
+		x := explanation()
+		x.Files = []explain.File{{Path: "a.go", Rules: rules}}
+		if text := Explain(x, false, TextOptions{Width: 1000}); !strings.Contains(text, want) {
+			t.Errorf("the text lacks %q:\n%s", want, text)
+		}
+	}
+}
+
 func configValues() []config.Value {
 	return []config.Value{
 		{File: config.FileRules, ID: "a-01", Pointer: "/id", JSON: `"a-01"`, Layer: "defaults", Path: "review-rules.json", Line: 3},

@@ -48,8 +48,7 @@ For PostgreSQL, use pg_dump.`,
 			case err != nil:
 				return unfinished(err)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: %d bytes, %d reviews, tables of version %d\n", args[0], b.Bytes, b.Reviews, b.Version)
-			return nil
+			return put(cmd, fmt.Sprintf("%s: %d bytes, %d reviews, tables of version %d\n", args[0], b.Bytes, b.Reviews, b.Version))
 		},
 	}
 	c.Flags().StringVar(&settings, "settings", "", "YAML or JSON `file` with settings")

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,6 +36,19 @@ func TestAnswerThatCannotBeWritten(t *testing.T) {
 		if code != exitUnfinished || !strings.Contains(stderr.String(), "write the answer: no space left on device") {
 			t.Errorf("%s: exit code %d, %s", command, code, stderr.String())
 		}
+	}
+}
+
+// So does a backup.
+func TestBackupThatCannotBeReported(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("REVIEWGATE_DATABASE_URL", "sqlite://demo.db")
+	var stderr bytes.Buffer
+	if code := execute(t.Context(), []string{"demo", "--once", "--database", "demo.db"}, nil, io.Discard, &stderr); code != exitGood {
+		t.Fatalf("exit code %d, %s", code, stderr.String())
+	}
+	if code := execute(t.Context(), []string{"backup", "copy.db"}, nil, fullDisk{}, &stderr); code != exitUnfinished || !strings.Contains(stderr.String(), "write the answer: no space left on device") {
+		t.Errorf("exit code %d, %s", code, stderr.String())
 	}
 }
 

@@ -64,7 +64,7 @@ func (a *agent) Review(ctx context.Context, task dispatch.Task) (dispatch.Answer
 	return answer, nil
 }
 
-// withoutRule counts the files in the scope that no rule of the agent looks at. Files without new
+// withoutRule counts the files in the scope whose text no rule of the agent reads. Files without new
 // lines, and those that the coverage lists because they are not read like others, don't count.
 func (a *agent) withoutRule(scope *pipeline.AgentScope) (n int) {
 	if a.scan.engine.looksAtChange(a.id) {

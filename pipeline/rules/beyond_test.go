@@ -10,7 +10,7 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline/dispatch"
 )
 
-// An answer counts the files that no rule of the agent looks at.
+// An answer counts the files whose text no rule of the agent reads.
 func TestFilesWithoutARule(t *testing.T) {
 	code := with(file("a.go", "+x"), func(f *pipeline.File) { f.Language = "Go" })
 	style := with(file("b.css", "+x"), func(f *pipeline.File) { f.Language, f.Status = "CSS", pipeline.FileAdded })
@@ -31,6 +31,8 @@ func TestFilesWithoutARule(t *testing.T) {
 		"a rule of another agent":        {[]config.Rule{goOnly, of("another", rule(config.Match{Literal: "x"}))}, pipeline.AgentScope{All: true}, 1},
 		"a rule for all files":           {[]config.Rule{goOnly, of("agent", rule(config.Match{Literal: "x"}))}, pipeline.AgentScope{All: true}, 0},
 		"a rule for removed lines":       {[]config.Rule{rule(config.Match{Literal: "x", On: config.OnRemoved})}, pipeline.AgentScope{All: true}, 1},
+		"a rule for paths":               {[]config.Rule{goOnly, of("agent", rule(config.Match{Literal: "x", On: config.OnFile}))}, pipeline.AgentScope{All: true}, 1},
+		"a rule for new paths":           {[]config.Rule{goOnly, of("agent", rule(config.Match{Literal: "x", On: config.OnPath}))}, pipeline.AgentScope{All: true}, 1},
 		"a rule for titles":              {[]config.Rule{rule(config.Match{Literal: "x", On: config.OnTitle})}, pipeline.AgentScope{All: true}, 2},
 		"a rule for the change":          {[]config.Rule{goOnly, of("agent", whole("size(facts.files) > 9"))}, pipeline.AgentScope{All: true}, 0},
 		"another agent's for the change": {[]config.Rule{goOnly, of("another", whole("size(facts.files) > 9"))}, pipeline.AgentScope{All: true}, 1},

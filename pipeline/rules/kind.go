@@ -17,11 +17,11 @@ type kind struct {
 	rules          []*rule
 }
 
-// lookers are the agents with a rule that looks at a file of this status.
+// lookers are the agents with a rule that reads the text of a file of this status.
 func (k *kind) lookers(s pipeline.FileStatus) map[string]bool {
 	agents := map[string]bool{}
 	for _, r := range k.rules {
-		if r.sees(s) {
+		if r.sees(s) && !r.Match.OnlyPaths() {
 			agents[r.Agent] = true
 		}
 	}

@@ -21,7 +21,7 @@ type Scan struct {
 	ignored        func(path string) bool // may be nil
 	done           bool
 	matches        []match           // in the order of the change
-	lookers        []map[string]bool // for each file, the agents with a rule that looks at it
+	lookers        []map[string]bool // for each file, the agents with a rule that reads its text
 	beyond         []beyond          // in the order of the change
 }
 

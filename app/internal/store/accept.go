@@ -153,7 +153,7 @@ func (s intake) acceptReview(ctx context.Context, t tx, d acceptance, ask ports.
 }
 
 // acceptClose closes the target if it is known. A close that came late asks for a run if the target
-// is open. A merge asks for a job that brings the repository's issues up to date.
+// is open, and for nothing if it is closed already. A merge asks for a job that brings the repository's issues up to date.
 func (s intake) acceptClose(ctx context.Context, t tx, d acceptance, ask ports.Close) (asked bool, err error) {
 	d.Key = ask.Target.Key()
 	var head string
@@ -178,7 +178,7 @@ func (s intake) acceptClose(ctx context.Context, t tx, d acceptance, ask ports.C
 		return false, err
 	}
 	if err := learn(ctx, t, ask.Target, s.ended(ask)); err != nil || !ask.Merged {
-		return true, err
+		return d.Closed || !closed, err
 	}
 	_, err = t.insertJob(ctx, ports.NewJob(ports.JobIssues, ports.IssuesJob{Ask: ports.IssuesAsk{Target: ask.Target}, Delivery: d.GUID}))
 	return true, err

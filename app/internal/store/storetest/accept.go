@@ -94,7 +94,7 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 		f.accept(t, asking("opened", ports.ReviewAsk{Target: g, Reason: "opened", At: f.clock.Now()}))
 		f.accept(t, asking("reopened", ports.ReviewAsk{Target: g, Reason: "reopened", At: reopened, ReopenedAt: reopened}))
 		late := ports.Close{Target: g, At: closed}
-		if acc := f.accept(t, asking("closed", late)); acc.Closed {
+		if acc := f.accept(t, asking("closed", late)); acc.Closed || acc.NoOp {
 			t.Errorf("the outcome is %+v", acc)
 		}
 		if st := f.state(t, g.Key()); st.Closed || st.Wanted != 3 { // a run looks
@@ -110,7 +110,9 @@ var acceptTests = map[string]func(*testing.T, *fixture){
 		if st := f.state(t, g.Key()); !st.Closed {
 			t.Errorf("the target is %+v", st)
 		}
-		f.accept(t, asking("closed before the last close", same))
+		if acc := f.accept(t, asking("closed before the last close", same)); acc.Closed || !acc.NoOp {
+			t.Errorf("the outcome is %+v, want a no-op", acc)
+		}
 		if st := f.state(t, g.Key()); !st.Closed || st.Wanted != 4 { // no run has to look
 			t.Errorf("the target is %+v", st)
 		}
