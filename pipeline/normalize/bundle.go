@@ -48,11 +48,11 @@ func markBundles(files []pipeline.File) {
 	names, outputs := map[string]bool{}, map[output]bool{}
 	for i := range files {
 		f := &files[i]
-		old := cmp.Or(f.PreviousPath, f.Path)
-		name, hash := bundleName(old)
-		if name == "" || !isMinified(f, pipeline.LineRemoved, hash) {
+		if !WasBundle(f) {
 			continue
 		}
+		old := cmp.Or(f.PreviousPath, f.Path)
+		name, hash := bundleName(old)
 		names[name] = true
 		if hash {
 			outputs[output{path.Dir(old), path.Ext(old)}] = true
@@ -69,6 +69,13 @@ func markBundles(files []pipeline.File) {
 	}
 }
 
+// WasBundle reports whether a file was a minified bundle at the base: the change removes very long lines of
+// it, and next to nothing else.
+func WasBundle(f *pipeline.File) bool {
+	name, hash := bundleName(cmp.Or(f.PreviousPath, f.Path))
+	return name != "" && isMinified(f, pipeline.LineRemoved, hash)
+}
+
 // What a bundle has besides very long lines, such as a reference to its map, in bytes. Strings over
 // several lines and licences make up a small share of a large bundle. The name of a file that people
 // write has no hash of its content, so the share counts only beside one.
@@ -78,16 +85,17 @@ const (
 )
 
 // isMinified reports whether nearly all that the change adds to a file, or removes from it, is in very
-// long lines.
+// long lines, and shows hardly any other line around them.
 func isMinified(f *pipeline.File, op pipeline.LineOp, hash bool) bool {
 	long, all := 0, 0
 	for i := range f.Hunks {
 		for j := range f.Hunks[i].Lines {
 			l := &f.Hunks[i].Lines[j]
-			if l.Op != op {
+			isLong := len(l.Text) >= minBundleLine
+			if l.Op != op && (l.Op != pipeline.LineContext || isLong) {
 				continue
 			}
-			if all += len(l.Text); len(l.Text) >= minBundleLine {
+			if all += len(l.Text); isLong {
 				long += len(l.Text)
 			}
 		}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"path"
 	"regexp"
 	"slices"
@@ -10,71 +11,102 @@ import (
 	"github.com/reviewgate/reviewgate/config"
 	"github.com/reviewgate/reviewgate/pipeline"
 	"github.com/reviewgate/reviewgate/pipeline/internal/literals"
+	"github.com/reviewgate/reviewgate/pipeline/normalize"
 )
 
 // bundled removes the matches in minified bundles that the bundles of the folder held at the base, too: a
 // new build repeats the code of libraries. What the change adds to a bundle is a match as anywhere else.
-// Final rules and rules of final agents keep their matches.
 func (p *pass) bundled(facts *pipeline.PRFacts) {
-	bundles := map[string]bool{}
+	c := comparison{pass: p, bundles: map[string]bool{}, limited: map[beyond]bool{}, read: map[built]*builds{}, view: newView(p.engine.scopes), left: maxWindowed}
 	for i := range facts.Files {
 		if f := &facts.Files[i]; f.Bundle {
-			bundles[f.Path] = true
+			c.bundles[f.Path] = true
 		}
 	}
-	if len(bundles) == 0 {
+	if len(c.bundles) == 0 {
 		return
 	}
-	left := maxWindowed
-	read := map[built]*builds{}
+	for _, b := range p.beyond {
+		c.limited[beyond{rule: b.rule, path: b.path}] = true
+	}
+	c.before, c.after = map[output][]*pipeline.File{}, map[output][]*pipeline.File{}
+	for i := range facts.Files {
+		f := &facts.Files[i]
+		c.after[outputOf(f.Path)] = append(c.after[outputOf(f.Path)], f)
+		// The removed lines of a copied file are still in the original.
+		if f.Status != pipeline.FileCopied && normalize.WasBundle(f) {
+			at := outputOf(cmp.Or(f.PreviousPath, f.Path))
+			c.before[at] = append(c.before[at], f)
+		}
+	}
 	p.matches = slices.DeleteFunc(p.matches, func(f match) bool {
-		if !bundles[f.path] || f.rule.Match == nil || f.rule.on != config.OnAdded || f.rule.Final || f.rule.held || p.ctx.Err() != nil {
-			return false // the caller checks the context
-		}
-		of := built{f.rule, path.Dir(f.path), path.Ext(f.path)}
-		b := read[of]
-		if b == nil {
-			b = &builds{before: of.count(facts, pipeline.LineRemoved, &left), after: of.count(facts, pipeline.LineAdded, &left)}
-			read[of] = b
-		}
-		texts, ok := f.rule.windows(f.text, &left)
-		return ok && b.before != nil && b.after != nil &&
-			!slices.ContainsFunc(texts, func(text string) bool { return b.before[text] == 0 || b.after[text] > b.before[text] })
+		return c.compares(&f) && p.ctx.Err() == nil && c.held(&f) // the caller checks the context
 	})
 }
 
+// comparison compares the bundles of a change with those at its base.
+type comparison struct {
+	*pass
+	bundles       map[string]bool
+	limited       map[beyond]bool // rules and files with matches that no list has
+	before, after map[output][]*pipeline.File
+	read          map[built]*builds
+	view          *view
+	left          int // see maxWindowed
+}
+
+// compares reports whether a match can be old. Whether a rule found it at the base must depend on nothing
+// but its text.
+func (c *comparison) compares(f *match) bool {
+	r := f.rule
+	return c.bundles[f.path] && r.Match != nil && r.on == config.OnAdded && !r.Final && !r.held && f.code == "" && f.from == "" &&
+		r.when == nil && r.notInFile == nil && r.notInChange == nil && len(r.SeverityIn) == 0 &&
+		!strings.Contains(r.Category, "secret") && !c.limited[beyond{rule: r, path: f.path}]
+}
+
+// held reports whether the bundles held at the base what the rule matches.
+func (c *comparison) held(f *match) bool {
+	of := built{f.rule, outputOf(f.path)}
+	b := c.read[of]
+	if b == nil {
+		b = &builds{before: c.countBefore(of), after: c.countAfter(of)}
+		c.read[of] = b
+	}
+	if b.before == nil || b.after == nil {
+		return false
+	}
+	texts, ok := f.rule.windows(f.text, &c.left, nil)
+	if len(texts) == 0 {
+		return ok && c.matchedBefore(of, b)
+	}
+	return ok && !slices.ContainsFunc(texts, func(text string) bool { return b.before[text] == 0 || b.after[text] > b.before[text] })
+}
+
+// output is a folder of bundles and their ending.
+type output struct{ dir, ending string }
+
+func outputOf(file string) output { return output{path.Dir(file), path.Ext(file)} }
+
 // built are the bundles of a folder in one language, as a rule sees them.
 type built struct {
-	rule        *rule
-	dir, ending string
+	rule *rule
+	output
 }
 
 // builds count what a rule matches in these bundles before and after the change.
-type builds struct{ before, after map[string]int }
+type builds struct {
+	before, after map[string]int
+	asked, far    bool // whether matchedBefore was asked, and its answer
+}
 
-// count counts what the rule matches in the changed lines of one kind. It returns nil if they are too long.
-func (b built) count(facts *pipeline.PRFacts, op pipeline.LineOp, left *int) map[string]int {
+// countBefore counts what the rule found in the removed lines of the bundles. It returns nil if they are
+// too long.
+func (c *comparison) countBefore(of built) map[string]int {
 	all := map[string]int{}
-	for i := range facts.Files {
-		f := &facts.Files[i]
-		at := f.Path
-		if op == pipeline.LineRemoved && f.PreviousPath != "" {
-			at = f.PreviousPath
-		}
-		if path.Dir(at) != b.dir || path.Ext(at) != b.ending {
-			continue
-		}
-		var text strings.Builder
-		for h := range f.Hunks {
-			for j := range f.Hunks[h].Lines {
-				if l := &f.Hunks[h].Lines[j]; l.Op == op {
-					text.WriteString(l.Text)
-					text.WriteByte('\n')
-				}
-			}
-		}
-		texts, ok := b.rule.windows(text.String(), left)
-		if !ok {
+	for _, f := range c.seenBefore(of) {
+		text := textOf(f, pipeline.LineRemoved, func(h *pipeline.Hunk, line int) bool { return !askedBefore(of.rule, h, line) })
+		texts, ok := of.rule.windows(text, &c.left, func(start, end int) bool { return of.rule.mayExcuse(text, start, end, f.Language) })
+		if !ok || c.ctx.Err() != nil {
 			return nil
 		}
 		for _, t := range texts {
@@ -84,13 +116,93 @@ func (b built) count(facts *pipeline.PRFacts, op pipeline.LineOp, left *int) map
 	return all
 }
 
-// The bounds of what is searched for windows: how many bytes in a change, counted each time, how many in a
-// text, and how long a window is. Minifiers join statements by commas, so a pattern can begin in one function
+// countAfter counts what the rule matches in the added lines of the folder. It returns nil if they are too
+// long.
+func (c *comparison) countAfter(of built) map[string]int {
+	all := map[string]int{}
+	for _, f := range c.after[of.output] {
+		texts, ok := of.rule.windows(textOf(f, pipeline.LineAdded, nil), &c.left, nil)
+		if !ok || c.ctx.Err() != nil {
+			return nil
+		}
+		for _, t := range texts {
+			all[t]++
+		}
+	}
+	return all
+}
+
+// seenBefore returns the bundles of the base that the rule looked at.
+func (c *comparison) seenBefore(of built) (seen []*pipeline.File) {
+	for _, f := range c.before[of.output] {
+		was := *f
+		was.Path = cmp.Or(f.PreviousPath, f.Path)
+		was.ByBase = false // a new file of the folder is looked at, too
+		if c.view.setFile(&was); c.view.applies(of.rule) && (c.past.ignored == nil || !c.past.ignored(was.Path)) {
+			seen = append(seen, f)
+		}
+	}
+	return seen
+}
+
+// matchedBefore reports whether the rule found anything in a line of the bundles, however far its ends are
+// from each other.
+func (c *comparison) matchedBefore(of built, b *builds) bool {
+	if b.asked {
+		return b.far
+	}
+	b.asked = true
+	for _, f := range c.seenBefore(of) {
+		for h := range f.Hunks {
+			for i := range f.Hunks[h].Lines {
+				l := &f.Hunks[h].Lines[i]
+				if l.Op != pipeline.LineRemoved {
+					continue
+				}
+				if c.left -= len(l.Text); c.left < 0 || c.ctx.Err() != nil {
+					return false
+				}
+				if of.rule.matches(bounded(l.Text, maxLine), f.Language) && !askedBefore(of.rule, &f.Hunks[h], i) {
+					b.far = true
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// textOf joins the lines of one kind, or those of them that count.
+func textOf(f *pipeline.File, op pipeline.LineOp, counts func(h *pipeline.Hunk, line int) bool) string {
+	var text strings.Builder
+	for h := range f.Hunks {
+		for i := range f.Hunks[h].Lines {
+			if l := &f.Hunks[h].Lines[i]; l.Op == op && (counts == nil || counts(&f.Hunks[h], i)) {
+				text.WriteString(l.Text)
+				text.WriteByte('\n')
+			}
+		}
+	}
+	return text.String()
+}
+
+// mayExcuse reports whether the code near a window may be an exception to the rule. The window was then
+// no finding at the base.
+func (r *rule) mayExcuse(text string, start, end int, language string) bool {
+	return r.not != nil && r.not.Get().MatchString(text[max(0, start-maxWindow):min(len(text), end+maxWindow)]) ||
+		r.source != nil && r.excused(text[start:min(len(text), end+maxExcuse)], language)
+}
+
+// The bounds of what is searched for windows: how many bytes in a change, counted each time, how many of
+// those in which a rule looks for its literals cost as much as one, how many windows a text has, how long
+// one is, and how much code behind one can complete its excuse. Minifiers join statements by commas, so a pattern can begin in one function
 // and end in another: what needs more code than maxWindow does.
 const (
 	maxWindowed = 16 << 20
+	glance      = 16
 	maxWindows  = 1000
 	maxWindow   = 2 << 10
+	maxExcuse   = 256
 )
 
 // shortName matches the names that minifiers give to variables. Each build gives others.
@@ -98,8 +210,12 @@ var shortName = regexp.MustCompile(`(^|[^\w$.])[A-Za-z_$][\w$]{0,2}\b`)
 
 // windows returns the shortest stretches of a text that the rule matches, without white space and with the
 // same name for all short names. The code between two of them can't change what they are, and code that is
-// inserted into one makes another of it. It fails if that takes too long.
-func (r *rule) windows(text string, left *int) (texts []string, ok bool) {
+// inserted into one makes another of it. It leaves out those that are excused. It fails if that takes too
+// long, or if the rule matches an empty text.
+func (r *rule) windows(text string, left *int, excused func(start, end int) bool) (texts []string, ok bool) {
+	if *left -= len(text) / glance; *left < 0 {
+		return nil, false
+	}
 	var chunk literals.Text
 	done := 0 // where the last window began
 	for from := 0; from == 0 || from+maxWindow < len(text); from += maxWindow {
@@ -110,7 +226,7 @@ func (r *rule) windows(text string, left *int) (texts []string, ok bool) {
 		}
 		for at := max(from, done); ; {
 			start, end, found := r.window(text[at:to], left)
-			if *left < 0 || len(texts) > maxWindows {
+			if *left < 0 || len(texts) > maxWindows || found && start == end {
 				return nil, false
 			}
 			if !found {
@@ -118,7 +234,10 @@ func (r *rule) windows(text string, left *int) (texts []string, ok bool) {
 			}
 			start, end = at+start, at+end
 			at, done = start+1, start+1
-			if end-start <= maxWindow {
+			if excused != nil {
+				*left -= 2 * maxWindow
+			}
+			if *left -= end - start; end-start <= maxWindow && (excused == nil || !excused(start, end)) {
 				window := shortName.ReplaceAllString(text[start:end], "${1}_")
 				texts = append(texts, strings.Join(strings.Fields(window), ""))
 			}

@@ -13,7 +13,11 @@ import (
 // of something else that matches.
 func TestBundled(t *testing.T) {
 	const dir = "public/build/assets/"
+	long := strings.Repeat("a();", 500)
 	bundle := func(path, previous string, lines ...string) pipeline.File {
+		if previous != "" || strings.HasPrefix(lines[0], "-") {
+			lines = append(lines, "-"+long)
+		}
 		return with(file(path, lines...), func(f *pipeline.File) {
 			f.PreviousPath, f.Language, f.Bundle, f.GeneratedByPath = previous, "JavaScript", true, true
 		})
@@ -52,6 +56,70 @@ func TestBundled(t *testing.T) {
 			t.Fatal(err)
 		}
 		if found := review(t, e.Scan(&pipeline.PRFacts{Files: tt.files}, classification), "agent"); len(found) != tt.want {
+			t.Errorf("%s: %d findings, want %d", name, len(found), tt.want)
+		}
+	}
+}
+
+// The author of a change can't hide a new match behind one of the base that nobody found there, behind
+// one that is still there, or behind a limit.
+func TestBundledAttacks(t *testing.T) {
+	const (
+		dir      = "dist/"
+		old, now = "-;eF.run=a(b.hash);", "+;qq.run=c(d.hash);"
+	)
+	long := strings.Repeat("a();", 500)
+	bundle := func(path, previous string, lines ...string) pipeline.File {
+		if previous != "" || strings.HasPrefix(lines[0], "-") {
+			lines = append(lines, "-"+long)
+		}
+		return with(file(path, lines...), func(f *pipeline.File) {
+			f.PreviousPath, f.Language, f.Bundle, f.GeneratedByPath = previous, "JavaScript", true, true
+		})
+	}
+	removed := func(path string, lines ...string) pipeline.File {
+		return with(file(path, lines...), func(f *pipeline.File) { f.Status, f.Language = pipeline.FileRemoved, "JavaScript" })
+	}
+	app := func(lines ...string) []pipeline.File {
+		return []pipeline.File{bundle(dir+"app-2a4b6c8d.js", dir+"app-1a3b5c7d.js", lines...)}
+	}
+	pattern := `\.run=\w+\([^()]*\)`
+	far := "+;qq.run=c(" + strings.Repeat("d,", 10_000) + ")"
+	for name, tt := range map[string]struct {
+		files   []pipeline.File
+		rule    config.Rule
+		ignored string
+		want    int
+	}{
+		"its ends far from each other": {files: app("-one()", far), want: 1},
+		"beside an excused one":        {files: app("-;eF.run=a(b.hash)/*safe*/;", now), rule: rule(config.Match{Pattern: pattern, NotPattern: "safe"}), want: 1},
+		"a safe call of a short name": {files: app("-;eF.run=esc(b.hash);", "+;eF.run=foo(b.hash);"), want: 1,
+			rule: rule(config.Match{Pattern: `\.run=.*\bb\.hash`, Source: `\bb\.hash`, SafeCalls: []string{"esc"}})},
+		"refuted at the base by the file":         {files: app(old, "-'use safe'", now), rule: rule(config.Match{Pattern: pattern, NotInFile: "use safe"}), want: 1},
+		"refuted at the base by the change":       {files: app(old, "-'use safe'", now), rule: rule(config.Match{Pattern: pattern, NotInChange: "use safe"}), want: 1},
+		"ignored at the base by a comment":        {files: app("-// reviewgate:ignore rule", old, now), want: 1},
+		"ignored at the base by the config":       {files: []pipeline.File{bundle(dir+"app-2a4b6c8d.js", "", now), removed(dir+"lib-1a3b5c7d.js", old, "-"+long)}, ignored: dir + "lib-1a3b5c7d.js", want: 1},
+		"excluded at the base":                    {files: app(old, now), rule: rule(config.Match{Pattern: pattern, ExcludePaths: []string{dir + "app-1*"}}), want: 1},
+		"from code beside the bundles":            {files: []pipeline.File{bundle(dir+"app-2a4b6c8d.js", "", now), removed(dir+"shop.js", "-// "+old[1:])}, want: 1},
+		"a copy":                                  {files: []pipeline.File{with(app(old, now)[0], func(f *pipeline.File) { f.Status = pipeline.FileCopied })}, want: 1},
+		"beyond the limit of old ones":            {files: app(old, now, "+;qq.run=c(location.hash);"), rule: rule(config.Match{Pattern: pattern, MaxPerFile: 1}), want: 1},
+		"a secret of short parts":                 {files: app("-;run='ab-cd-ef'", "+;run='gh-ij-kl'"), rule: with(rule(config.Match{Pattern: `run='[\w-]+'`}), func(r *config.Rule) { r.Category = "secrets" }), want: 1},
+		"in another spelling, beside the old one": {files: app(old, now, `+;qq["run"]=c(d.hash);`), want: 1},
+		"in a domain in which it matters more": {files: app(old, now), rule: with(rule(config.Match{Pattern: pattern}), func(r *config.Rule) {
+			r.SeverityIn = map[string]pipeline.Severity{"payments": pipeline.SeverityCritical}
+		}), want: 1},
+		"a rule that matches everything":       {files: app("-a", "+b"), rule: rule(config.Match{Pattern: "x*"}), want: 1},
+		"once more in code beside the bundles": {files: append(app(old, now), with(file(dir+"shop.js", now), func(f *pipeline.File) { f.Language = "JavaScript" })), want: 2},
+	} {
+		if tt.rule.Match == nil {
+			tt.rule = rule(config.Match{Pattern: pattern})
+		}
+		e, err := rules.Compile([]config.Rule{tt.rule})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := e.Scan(&pipeline.PRFacts{Files: tt.files}, classification).Ignoring(func(path string) bool { return path == tt.ignored })
+		if found := review(t, s, "agent"); len(found) != tt.want {
 			t.Errorf("%s: %d findings, want %d", name, len(found), tt.want)
 		}
 	}
