@@ -201,9 +201,9 @@ type Match struct {
 	// Fix makes the suggested fix: it replaces the matched text in a copy of the line. $1 or
 	// ${name} refer to groups.
 	Fix string `json:"fix,omitempty"`
-	// Net leaves out added lines that match if they replace a removed line of the same hunk that
-	// matches too, and the reverse. So a line that moves or changes its version is not new. Default
-	// false.
+	// Net leaves out added lines that match if they replace a removed line of the same block that
+	// matches too, and the reverse. So a line that moves or changes its version is not new. On
+	// added lines, rules of severity major or critical report each line all the same. Default false.
 	Net bool `json:"net,omitempty"`
 	// Tests says whether the rule also looks at test files. Default true.
 	Tests *bool `json:"tests,omitempty"`

@@ -1,6 +1,7 @@
 package localgit
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"fmt"
@@ -148,11 +149,18 @@ func (s *Source) Commits(ctx context.Context) (raw.Commits, error) {
 // firstCommit returns the oldest commit of a range that was made on the branch itself: it passes over
 // the commits that a merge brings.
 func (g *git) firstCommit(ctx context.Context, revs ...string) (string, error) {
-	out, err := g.line(ctx, append([]string{"rev-list", "--first-parent"}, revs...)...)
+	first := ""
+	err := g.stream(ctx, func(out io.Reader) error {
+		lines := bufio.NewScanner(out)
+		for lines.Scan() {
+			first = lines.Text()
+		}
+		return lines.Err()
+	}, append([]string{"rev-list", "--first-parent"}, revs...)...)
 	if err != nil {
 		return "", fmt.Errorf("find the first commit: %w", err)
 	}
-	return out[strings.LastIndex(out, "\n")+1:], nil
+	return first, nil
 }
 
 func (g *git) countCommits(ctx context.Context, revs ...string) (int, error) {

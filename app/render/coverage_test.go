@@ -57,14 +57,17 @@ func TestCoverageClaimsNoMoreThanWasRead(t *testing.T) {
 
 // What to do next depends on what is missing of the list of files.
 func TestNextWithUnknownFiles(t *testing.T) {
-	for next, gap := range map[string]pipeline.Incompleteness{
-		"split the change":                           {What: "files", Why: "GitHub lists 3000 files at most", Gating: true},
-		"rename the files whose names are not UTF-8": {What: "files", Path: "x\uFFFD.go", Why: "the names of 2 files are not UTF-8", Gating: true},
+	for next, tt := range map[string]struct {
+		missing string
+		gap     pipeline.Incompleteness
+	}{
+		"split the change":                           {"not every file is known", pipeline.Incompleteness{What: "files", Why: "GitHub lists 3000 files at most", Gating: true}},
+		"rename the files whose names are not UTF-8": {"not every file was read", pipeline.Incompleteness{What: "files", Path: "x\uFFFD.go", Why: "the names of 2 files are not UTF-8", Gating: true}},
 	} {
 		v := cleanView()
-		v.Review.Report.Incomplete = pipeline.List[pipeline.Incompleteness]{gap}
+		v.Review.Report.Incomplete = pipeline.List[pipeline.Incompleteness]{tt.gap}
 		v.Review.Report.Decision = pipeline.DecisionNeedsFixes
-		if text := Text(v, TextOptions{Width: 1000}); !strings.Contains(text, "\nNext: "+next+".") || !strings.Contains(text, "not every file is known") {
+		if text := Text(v, TextOptions{Width: 1000}); !strings.Contains(text, "\nNext: "+next+".") || !strings.Contains(text, tt.missing) {
 			t.Errorf("want the step %q in:\n%s", next, text)
 		}
 	}

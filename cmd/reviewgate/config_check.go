@@ -65,7 +65,10 @@ func (f *checkFlags) run(cmd *cobra.Command, dir string) error {
 	if err := oneOf(f.format, "text", "json"); err != nil {
 		return err
 	}
-	dir = f.directory(cmd, dir)
+	dir, err := f.directory(cmd, dir)
+	if err != nil {
+		return err
+	}
 	cfg, layer, problems, err := f.load(dir)
 	if err != nil {
 		return err
@@ -109,18 +112,23 @@ func (f *checkFlags) run(cmd *cobra.Command, dir string) error {
 }
 
 // directory returns the directory to read. For the root of a repository, this is the directory of
-// the repository's config, and standard error says so.
-func (f *checkFlags) directory(cmd *cobra.Command, dir string) string {
+// the repository's config, and standard error says so. It fails if a link stands in its place.
+func (f *checkFlags) directory(cmd *cobra.Command, dir string) (string, error) {
 	organisation, only := splitDir(f.layer, dir)
 	own := filepath.Join(only, filepath.FromSlash(config.RepositoryDir))
 	if !isDir(own) || holdsConfig(only) {
-		return dir
+		return dir, nil
+	}
+	for _, at := range []string{filepath.Dir(own), own} {
+		if info, err := os.Lstat(at); err != nil || !info.IsDir() {
+			return "", unusable(fmt.Errorf("%s is a link, and reviews don't follow links: make it a directory with the config files in it", onOneLine(at)))
+		}
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s has no config files, so the command reads %s\n", onOneLine(only), onOneLine(own))
 	if only == dir {
-		return own
+		return own, nil
 	}
-	return organisation + "=" + own
+	return organisation + "=" + own, nil
 }
 
 // holdsConfig reports whether a directory has a config file or can't be listed. Other files of JSON

@@ -78,7 +78,10 @@ func (f *testFlags) test(cmd *cobra.Command, dir string) error {
 	if err := oneOf(f.format, "text", "json"); err != nil {
 		return err
 	}
-	dir = f.directory(cmd, dir)
+	dir, err := f.directory(cmd, dir)
+	if err != nil {
+		return err
+	}
 	cfg, _, problems, err := f.load(dir)
 	if err != nil {
 		return err

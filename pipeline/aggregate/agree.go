@@ -65,6 +65,9 @@ func (w *work) agree() {
 	}
 }
 
+// ruleKeyFile is the shipped rule about files with the names of private keys.
+const ruleKeyFile = "sec-key-file-01"
+
 // joinSecrets joins the findings of other agents about a secret that the agent for secrets found in
 // the same line. They are about the value in the code, so their evidence has its placeholder. The
 // surer finding leads: the rule of one provider, but not the generic one, which guesses. A finding
@@ -82,7 +85,7 @@ func joinSecrets(in *input, findings []*item, same sets) {
 		if p := (place{f.Path, f.StartLine}); at[p] == nil {
 			at[p] = f
 		}
-		if whole := (place{f.Path, 0}); at[whole] == nil && strings.HasSuffix(f.RuleID, "private-key") {
+		if whole := (place{f.Path, 0}); at[whole] == nil && f.RuleID == "secret-private-key" {
 			at[whole] = f
 		}
 	}
@@ -92,7 +95,7 @@ func joinSecrets(in *input, findings []*item, same sets) {
 	for _, f := range findings {
 		secret := at[place{f.Path, f.StartLine}]
 		if secret != nil && f.Model == "" && !in.secrets[f.Agent] && f.Category == secret.Category &&
-			(f.StartLine == 0 || slices.ContainsFunc(f.Evidence, func(text string) bool { return strings.Contains(text, pipeline.RedactionMark) })) {
+			(f.RuleID == ruleKeyFile || slices.ContainsFunc(f.Evidence, func(text string) bool { return strings.Contains(text, pipeline.RedactionMark) })) {
 			same.join(secret.index, f.index)
 		}
 	}

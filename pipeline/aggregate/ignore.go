@@ -96,8 +96,9 @@ func (s *suppressor) ignoredBy(f *item, m *marker) string {
 
 // inBase reports whether the base has the comment about this same code. The comment stops counting
 // once a line of the finding or another line of its statement changes, or the change removes
-// something between the comment and the finding, since it was written about other code. Indentation without meaning may change. Lines that the diff does not
-// show, and files that the base did not have, don't count.
+// something between the comment and the finding, since it was written about other code. Indentation
+// without meaning may change. Lines that the diff does not show, and files that the base did not have,
+// don't count.
 func (s *suppressor) inBase(f *item, m *marker) bool {
 	file := s.in.files[f.Path]
 	if file.Status != pipeline.FileModified && file.Status != pipeline.FileRenamed {

@@ -67,14 +67,17 @@ func TestOneSecretIsOneFinding(t *testing.T) {
 		change(&f)
 		return []pipeline.Finding{f}
 	}
-	file := func(f *pipeline.Finding) { f.StartLine, f.EndLine, f.Evidence = 0, 0, pipeline.List[string]{"a.go"} }
+	file := func(f *pipeline.Finding) {
+		f.RuleID, f.StartLine, f.EndLine, f.Evidence = "sec-key-file-01", 0, 0, pipeline.List[string]{"a.go"}
+	}
 	for name, test := range map[string]struct {
 		confidence float64 // of the agent for secrets
 		rule       []pipeline.Finding
 		want       string
 	}{
 		"file of a key":   {0.9, key(func(f *pipeline.Finding) { file(f); f.Confidence = 1 }), "secret-private-key"},
-		"file of another": {0.95, key(file), "secret-jwt key"},
+		"file of another": {0.95, key(file), "secret-jwt sec-key-file-01"},
+		"another rule":    {0.95, key(func(f *pipeline.Finding) { file(f); f.RuleID = "sec-env-file-01" }), "secret-private-key sec-env-file-01"},
 		"generic":         {0.7, key(func(*pipeline.Finding) {}), "key"},
 		"provider":        {0.95, key(func(*pipeline.Finding) {}), "secret-jwt"},
 		"another line":    {0.95, key(func(f *pipeline.Finding) { f.StartLine = 3 }), "secret-jwt key"},

@@ -274,17 +274,23 @@ func commonLanguage(ext string) string {
 }
 
 // isTest extends linguist.IsTest, which knows nine forms of file names, by the directories and
-// endings that test frameworks look for.
+// endings that test frameworks look for, and by the usual names of directories for tests.
 func isTest(file string) bool {
 	dir, base := path.Split(file)
 	for s := range strings.SplitSeq(strings.TrimSuffix(dir, "/"), "/") {
-		s = strings.ReplaceAll(strings.ToLower(s), "_", "-")
-		switch s {
-		case "test", "tests", "--tests--", "spec", "specs", "testdata", "e2e", "--mocks--", "--snapshots--", "loadtest", "loadtests", "k6", "gatling":
+		switch s = strings.ToLower(s); s {
+		case "test", "tests", "__tests__", "spec", "specs", "testdata", "e2e", "__mocks__", "__snapshots__", "loadtest", "loadtests", "k6", "gatling":
 			return true
 		}
-		if strings.HasSuffix(s, "-tests") || strings.HasPrefix(s, "e2e-") || strings.HasSuffix(s, "-e2e") || strings.HasSuffix(s, "-test") {
+		// Not every folder whose name ends in test: a product can have an ab-test or lab-tests.
+		kind, rest, _ := strings.Cut(strings.ReplaceAll(s, "_", "-"), "-")
+		switch kind {
+		case "e2e":
 			return true
+		case "integration", "unit", "load", "smoke", "functional", "acceptance", "perf", "performance", "system":
+			if rest == "test" || rest == "tests" {
+				return true
+			}
 		}
 	}
 	stem, ext, _ := strings.Cut(base, ".")

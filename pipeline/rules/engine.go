@@ -63,7 +63,7 @@ func Compile(cfg []config.Rule, held ...string) (*Engine, error) {
 	if e.scopes, err = compileScopes(e.rules); err != nil {
 		return nil, err
 	}
-	e.serious = newLineRules(slices.DeleteFunc(slices.Clone(added), func(r *rule) bool { return !r.serious() || r.Match.Net }))
+	e.serious = newLineRules(slices.DeleteFunc(slices.Clone(added), func(r *rule) bool { return !r.serious() }))
 	e.added, e.removed, e.paths = newLineRules(added), newLineRules(removed), newLineRules(paths)
 	return e, nil
 }

@@ -417,6 +417,7 @@ func TestNet(t *testing.T) {
 		{"fewer lines match", "", []string{"-uses: a/b@v1", "-uses: c/d@v1", "+uses: e/f@v1"}, nil},
 		{"removed and added again", config.OnRemoved, []string{"-uses: a/b@v1", "+uses: a/b@v2"}, nil},
 		{"the first of equally similar lines", "", []string{"-uses: a", "+uses: b", "+uses: c"}, []int{2}},
+		{"in another block", "", []string{"-uses: a", " x", "+uses: b"}, []int{2}},
 		{"one for each removed line", "", []string{"-uses: a1", "-uses: a2", "+uses: a3", "+uses: b", "+uses: c"}, []int{3}},
 		{"similar up to the bound", "", []string{"-uses: " + alike + "b", "+uses: " + alike + "a", "+uses: " + alike + "b"}, []int{2}},
 		{"carriage returns", "", []string{"-uses: a/b@v1\r", "+uses: a/b@v2\r"}, nil},
@@ -424,7 +425,9 @@ func TestNet(t *testing.T) {
 	} {
 		facts := &pipeline.PRFacts{Files: []pipeline.File{file("ci.yml", tt.lines...)}}
 		var got []int
-		for _, f := range findings(t, []config.Rule{rule(config.Match{Pattern: `uses: .*\w$`, On: tt.on, Net: true})}, facts, "agent") {
+		r := rule(config.Match{Pattern: `uses: .*\w$`, On: tt.on, Net: true})
+		r.Severity = pipeline.SeverityWarning
+		for _, f := range findings(t, []config.Rule{r}, facts, "agent") {
 			got = append(got, f.StartLine)
 		}
 		if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -433,11 +436,25 @@ func TestNet(t *testing.T) {
 	}
 }
 
+// What a rule that can block finds on an added line counts even if the line replaces such a line.
+func TestSeriousRulesCountEachLine(t *testing.T) {
+	facts := &pipeline.PRFacts{Files: []pipeline.File{file("ci.yml", "-uses: a", "+uses: b")}}
+	for severity, want := range map[pipeline.Severity]int{pipeline.SeverityCritical: 1, pipeline.SeverityMajor: 1, pipeline.SeverityWarning: 0, pipeline.SeverityInfo: 0} {
+		r := rule(config.Match{Literal: "uses:", Net: true})
+		r.Severity = severity
+		if got := len(findings(t, []config.Rule{r}, facts, "agent")); got != want {
+			t.Errorf("%s: %d findings, want %d", severity, got, want)
+		}
+	}
+}
+
 // If a hunk replaces many lines, only their number counts, not their similarity.
 func TestNetOfALargeHunk(t *testing.T) {
 	lines := strings.Split(strings.Repeat("-uses: a\n", 5_000)+strings.Repeat("+uses: b\n", 5_000)+strings.Repeat("+uses: a\n", 3), "\n")
 	facts := &pipeline.PRFacts{Files: []pipeline.File{file("ci.yml", lines[:len(lines)-1]...)}}
-	found := findings(t, []config.Rule{rule(config.Match{Literal: "uses:", Net: true})}, facts, "agent")
+	r := rule(config.Match{Literal: "uses:", Net: true})
+	r.Severity = pipeline.SeverityWarning
+	found := findings(t, []config.Rule{r}, facts, "agent")
 	if len(found) != 3 || found[0].StartLine != 5_001 {
 		t.Errorf("%d findings, want the last three lines", len(found))
 	}

@@ -232,7 +232,7 @@ func (r *naiveRule) code(f *pipeline.File, h *pipeline.Hunk, i int) string {
 
 // serious reports whether the rule reads added lines in all their forms.
 func (r *naiveRule) serious() bool {
-	return r.on == config.OnAdded && !r.Match.Net && (r.Severity == pipeline.SeverityMajor || r.Severity == pipeline.SeverityCritical)
+	return r.on == config.OnAdded && (r.Severity == pipeline.SeverityMajor || r.Severity == pipeline.SeverityCritical)
 }
 
 // excused reports whether each match is an exception by its own statement.
@@ -415,7 +415,32 @@ func (n *naiveScan) file(file int, f *pipeline.File) {
 		seen := map[string]bool{}
 		place := func(r *naiveRule, line int) string { return fmt.Sprintf("%s %d", r.ID, line) }
 		others := map[*naiveRule][]string{}
+		settle := func() { // at the end of a block of changed lines
+			for len(net) > 0 {
+				r := net[0].rule
+				own := slices.DeleteFunc(slices.Clone(net), func(m match) bool { return m.rule != r })
+				net = slices.DeleteFunc(net, func(m match) bool { return m.rule == r })
+				for _, o := range others[r] { // each removed line cancels the line with the longest common start
+					at, longest := -1, -1
+					for i, m := range own {
+						if c := len(common(m.text, o)); c > longest {
+							at, longest = i, c
+						}
+					}
+					if at >= 0 {
+						own = slices.Delete(own, at, at+1)
+					}
+				}
+				for _, m := range own {
+					add(r, m.line, m.asked)
+				}
+			}
+			clear(others)
+		}
 		for j, l := range h.Lines {
+			if l.Op == pipeline.LineContext {
+				settle()
+			}
 			for _, r := range wanted {
 				added := l.Op == pipeline.LineAdded && r.on == config.OnAdded
 				removed := l.Op == pipeline.LineRemoved && r.on == config.OnRemoved
@@ -431,7 +456,7 @@ func (n *naiveScan) file(file int, f *pipeline.File) {
 				switch {
 				case !added && !removed:
 					others[r] = append(others[r], l.Text)
-				case r.Match.Net:
+				case r.Match.Net && !(r.on == config.OnAdded && (r.Severity == pipeline.SeverityMajor || r.Severity == pipeline.SeverityCritical)):
 					net = append(net, match{r, line, l.Text, asked})
 				case added && n.stood[r.ID](file, hunk, j):
 				default:
@@ -456,25 +481,7 @@ func (n *naiveScan) file(file int, f *pipeline.File) {
 				above = l.Text
 			}
 		}
-		for len(net) > 0 {
-			r := net[0].rule
-			own := slices.DeleteFunc(slices.Clone(net), func(m match) bool { return m.rule != r })
-			net = slices.DeleteFunc(net, func(m match) bool { return m.rule == r })
-			for _, o := range others[r] { // each removed line cancels the line with the longest common start
-				at, longest := -1, -1
-				for i, m := range own {
-					if c := len(common(m.text, o)); c > longest {
-						at, longest = i, c
-					}
-				}
-				if at >= 0 {
-					own = slices.Delete(own, at, at+1)
-				}
-			}
-			for _, m := range own {
-				add(r, m.line, m.asked)
-			}
-		}
+		settle()
 		read := rules.Statements(language, dialect, &h)
 		first := len(read)
 		if anyLanguage(f) && f.Language != "" {

@@ -7,9 +7,9 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
-// settle adds the matches of rules that count net in a hunk. A match counts if no
-// line on the other side is its counterpart.
-func (p *pass) settle(h *pipeline.Hunk) {
+// settle adds the matches of rules that count net in a block of changed lines, with the indices from
+// and, exclusive, to. A match counts if no line of the block on the other side is its counterpart.
+func (p *pass) settle(h *pipeline.Hunk, from, to int) {
 	for len(p.pending) > 0 {
 		r := p.pending[0].rule
 		var texts []string
@@ -18,7 +18,7 @@ func (p *pass) settle(h *pipeline.Hunk) {
 				texts = append(texts, f.text)
 			}
 		}
-		isNew := netOf(texts, p.otherSide(r, h))
+		isNew := netOf(texts, p.otherSide(r, h, from, to))
 		i := 0
 		p.pending = slices.DeleteFunc(p.pending, func(f match) bool {
 			if f.rule != r {
@@ -33,16 +33,16 @@ func (p *pass) settle(h *pipeline.Hunk) {
 	}
 }
 
-// otherSide returns the matching lines on the side that the rule does not look at:
+// otherSide returns the matching lines of a block on the side that the rule does not look at:
 // removed lines for a rule on added lines, and the reverse.
-func (p *pass) otherSide(r *rule, h *pipeline.Hunk) []string {
+func (p *pass) otherSide(r *rule, h *pipeline.Hunk, from, to int) []string {
 	op := pipeline.LineRemoved
 	if r.on == config.OnRemoved {
 		op = pipeline.LineAdded
 	}
 	side, language := newSide(p.file.Language, h, op), p.view.language(r)
 	var texts []string
-	for i := range h.Lines {
+	for i := from; i < to; i++ {
 		if l := &h.Lines[i]; l.Op == op && r.matches(side.code(r, language, i, bounded(l.Text, maxLine)), language) {
 			texts = append(texts, l.Text)
 		}
@@ -50,7 +50,7 @@ func (p *pass) otherSide(r *rule, h *pipeline.Hunk) []string {
 	return texts
 }
 
-// maxCompared bounds the pairs of lines that are compared in a hunk. Above it, the
+// maxCompared bounds the pairs of lines that are compared in a block. Above it, the
 // first lines count as the old ones.
 const maxCompared = 10_000
 

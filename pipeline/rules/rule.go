@@ -121,6 +121,10 @@ func (r *rule) matches(text, language string) bool {
 // about authors who hide it.
 func (r *rule) serious() bool { return r.Severity.Rank() >= pipeline.SeverityMajor.Rank() }
 
+// countsNet reports whether a match that replaces another one is not new. A rule that can block reports
+// it on added lines all the same, since what the line does may be worse now.
+func (r *rule) countsNet() bool { return r.Match.Net && (r.on != config.OnAdded || !r.serious()) }
+
 // maxExcused bounds the matches of a text that can be excused. A text with more
 // is a finding.
 const maxExcused = 50

@@ -234,9 +234,13 @@ func (p *pass) hunks() error {
 		if p.code {
 			p.setShapes(hunk)
 		}
-		at := hunk.NewStart
+		at, block := hunk.NewStart, 0
 		for i := range hunk.Lines {
 			l := &hunk.Lines[i]
+			if l.Op == pipeline.LineContext {
+				p.settle(hunk, block, i)
+				block = i + 1
+			}
 			if p.number++; p.number%1024 == 0 && p.ctx.Err() != nil {
 				return p.ctx.Err()
 			}
@@ -256,7 +260,7 @@ func (p *pass) hunks() error {
 			}
 		}
 		p.above = ""
-		p.settle(hunk)
+		p.settle(hunk, block, len(hunk.Lines))
 		p.statements(hunk)
 		p.places, p.linters = nil, nil
 	}
@@ -292,7 +296,7 @@ func (p *pass) line(l *lineRules, filter *literals.Filter, side *side, i, number
 			continue
 		}
 		f := match{rule: r, path: p.file.Path, line: number, text: whole, ignoreAsked: p.asks(r, side.hunk, i, p.above)}
-		if r.Match.Net {
+		if r.countsNet() {
 			p.pending = append(p.pending, f)
 		} else {
 			p.addNew(f, side.op, i)
