@@ -32,7 +32,7 @@ func TestNamesInConfigMessagesStayOnOneLine(t *testing.T) {
 			for file, text := range test.files {
 				file = filepath.Join(hostile, filepath.FromSlash(file))
 				if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
-					t.Skip("the system does not allow such names:", err)
+					t.Fatal(err)
 				}
 				write(t, file, text)
 			}
