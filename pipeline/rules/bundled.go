@@ -195,8 +195,8 @@ func (r *rule) mayExcuse(text string, start, end int, language string) bool {
 
 // The bounds of what is searched for windows: how many bytes in a change, counted each time, how many of
 // those in which a rule looks for its literals cost as much as one, how many windows a text has, how long
-// one is, and how much code behind one can complete its excuse. Minifiers join statements by commas, so a pattern can begin in one function
-// and end in another: what needs more code than maxWindow does.
+// one is, and how much code behind one can complete its excuse. Minifiers join statements by commas, so a
+// pattern can begin in one function and end in another. A match longer than maxWindow counts as such.
 const (
 	maxWindowed = 16 << 20
 	glance      = 16
