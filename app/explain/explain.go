@@ -74,7 +74,7 @@ type Domain struct {
 type RulesOfAgent struct {
 	Agent string                `json:"agent"`
 	Rules pipeline.List[string] `json:"rules"`
-	// OnlyPath says that the agent has rules for the file's path, and none that reads its text.
+	// OnlyPath is set if all these rules look at the file's path. The agent does not read its text then.
 	OnlyPath bool `json:"only_path,omitempty"`
 }
 

@@ -672,8 +672,8 @@ func TestDateOfACommit(t *testing.T) {
 	}
 }
 
-// The first commit of a range says what the change is for, and the newest one who made it. Neither
-// mends nor commits of merged branches change the title.
+// The title comes from the first commit of a range, and the author from the newest. Later fixes and the
+// commits of merged branches don't change the title.
 func TestTitleOfSeveralCommits(t *testing.T) {
 	r := newRepo(t)
 	r.write("a.txt", "a\n")

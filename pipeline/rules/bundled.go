@@ -193,16 +193,20 @@ func (r *rule) mayExcuse(text string, start, end int, language string) bool {
 		r.source != nil && r.excused(text[start:min(len(text), end+maxExcuse)], language)
 }
 
-// The bounds of what is searched for windows: how many bytes in a change, counted each time, how many of
-// those in which a rule looks for its literals cost as much as one, how many windows a text has, how long
-// one is, and how much code behind one can complete its excuse. Minifiers join statements by commas, so a
-// pattern can begin in one function and end in another. A match longer than maxWindow counts as such.
+// These bound the search for windows.
 const (
+	// maxWindowed is how many bytes are matched in a change. Text counts each time it is read.
 	maxWindowed = 16 << 20
-	glance      = 16
-	maxWindows  = 1000
-	maxWindow   = 2 << 10
-	maxExcuse   = 256
+	// glance is how many bytes of text cost as much as one matched byte if a rule only looks for its
+	// literals there.
+	glance = 16
+	// maxWindows is how many windows a text may have.
+	maxWindows = 1000
+	// maxWindow is how many bytes a window may have. Minifiers join statements by commas, so a longer
+	// match can begin in one function and end in another.
+	maxWindow = 2 << 10
+	// maxExcuse is how many bytes behind a window are read for a call that makes it safe.
+	maxExcuse = 256
 )
 
 // shortName matches the names that minifiers give to variables. Each build gives others.

@@ -153,7 +153,8 @@ func (s intake) acceptReview(ctx context.Context, t tx, d acceptance, ask ports.
 }
 
 // acceptClose closes the target if it is known. A close that came late asks for a run if the target
-// is open, and for nothing if it is closed already. A merge asks for a job that brings the repository's issues up to date.
+// is open, and for nothing if it is closed already. A merge asks for a job that brings the
+// repository's issues up to date.
 func (s intake) acceptClose(ctx context.Context, t tx, d acceptance, ask ports.Close) (asked bool, err error) {
 	d.Key = ask.Target.Key()
 	var head string
