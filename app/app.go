@@ -66,6 +66,8 @@ type Options struct {
 	SessionJoin, SessionMinute time.Duration
 	// RetryBase, LeaseTTL, ScanInterval and TellWait are passed to review.Options.
 	RetryBase, LeaseTTL, ScanInterval, TellWait time.Duration
+	// MaxStoring is passed to webhook.Config.
+	MaxStoring time.Duration
 	// Memory is how much memory this process may take, in bytes. The default is the
 	// system's limit.
 	Memory int64
@@ -181,7 +183,7 @@ func (a *App) buildServer(ctx context.Context) (err error) {
 	}
 	hook, err := webhook.New(webhook.Config{
 		Secrets: a.settings.WebhookSecrets, Accept: a.service.Accept, AppID: a.settings.AppID,
-		Log: a.options.Log, Observe: a.onDelivery,
+		Log: a.options.Log, Observe: a.onDelivery, MaxStoring: a.options.MaxStoring,
 	})
 	if err != nil {
 		return fmt.Errorf("make the webhook handler: %w", err)

@@ -35,7 +35,7 @@ const Secret = "conversation-secret"
 // Patience limits every wait, so that a test fails with a message and not by the test
 // binary's timeout. It is long, because on a busy machine many tests wait for one another,
 // and GitHub for the App.
-const Patience = 2 * time.Minute
+const Patience = 5 * time.Minute
 
 // World is a GitHub with the App running against it.
 type World struct {
@@ -60,7 +60,7 @@ type World struct {
 	Minute    time.Duration     // the unit of the settings of sessions; 0 means a minute
 	Addr      string            // where the App listens, also in its public URL; "" means a free port and PublicURL
 	Agents    map[string]dispatch.Agent
-	LogTo     io.Writer // takes the log at debug level; nil means the test's own log, at info
+	LogTo     io.Writer // takes the log at debug level; nil means the test's own log, at info with -v and at warn without
 	Traces    telemetry.Tracing
 	Stop      func() error
 
@@ -169,7 +169,11 @@ var engines = run.NewEngines()
 // StartApp starts the App on the world's database.
 func (w *World) StartApp() {
 	w.Helper()
-	log := zerolog.New(zerolog.NewTestWriter(w.T)).Level(zerolog.InfoLevel)
+	level := zerolog.WarnLevel // thousands of lines would hide what failed
+	if testing.Verbose() {
+		level = zerolog.InfoLevel
+	}
+	log := zerolog.New(zerolog.NewTestWriter(w.T)).Level(level)
 	if w.LogTo != nil {
 		log = zerolog.New(w.LogTo).Level(zerolog.DebugLevel)
 	}
@@ -177,7 +181,7 @@ func (w *World) StartApp() {
 		Log: log, Version: "test",
 		RetryBase: 50 * time.Millisecond, DrainTimeout: 10 * time.Second, LeaseTTL: w.LeaseTTL, ScanInterval: w.Scans,
 		Workers: w.Workers, Agents: w.Agents, Engines: engines, Unsynced: true,
-		Memory: w.Memory, TellWait: w.TellWait, SessionJoin: w.Join, SessionMinute: w.Minute,
+		Memory: w.Memory, TellWait: w.TellWait, MaxStoring: Patience, SessionJoin: w.Join, SessionMinute: w.Minute,
 	})
 	if err != nil {
 		w.Fatalf("start the App: %v", err)

@@ -38,6 +38,9 @@ type Config struct {
 	// Beyond that, bodies that arrive more slowly than 8 KB/s are closed, and others wait
 	// and are refused after 5 s. Default 100 MB, and never less than one body of MaxBody.
 	MaxReading int64
+	// MaxStoring bounds how long storing a delivery may take. Default 8 s, which leaves 2 s
+	// of the 10 s in which GitHub wants an answer, for reading the body and for the answer.
+	MaxStoring time.Duration
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
 	// Observe, if set, is called after each request, with the delivery as far as it is
@@ -66,6 +69,9 @@ func New(c Config) (*Handler, error) {
 	}
 	if c.MaxReading <= 0 {
 		c.MaxReading = maxReading
+	}
+	if c.MaxStoring <= 0 {
+		c.MaxStoring = maxStoring
 	}
 	if c.Now == nil {
 		c.Now = time.Now
@@ -144,14 +150,13 @@ func (h *Handler) TakeIn(ctx context.Context, a ports.HookAttempt, payload []byt
 	return nil
 }
 
-// maxStoring bounds how long storing a delivery may take. It leaves 2 s of the 10 s in
-// which GitHub wants an answer, for reading the body and for the answer.
+// maxStoring is the default of Config.MaxStoring.
 const maxStoring = 8 * time.Second
 
 // store has the delivery stored. If the database hangs, the delivery counts as failed
-// after maxStoring. If it is stored later after all, a redelivery is a duplicate.
+// after MaxStoring. If it is stored later after all, a redelivery is a duplicate.
 func (h *Handler) store(ctx context.Context, d ports.Delivery) (ports.Accepted, error) {
-	ctx, cancel := context.WithTimeout(ctx, maxStoring)
+	ctx, cancel := context.WithTimeout(ctx, h.MaxStoring)
 	defer cancel()
 	type result struct {
 		acc ports.Accepted

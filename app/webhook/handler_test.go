@@ -78,6 +78,22 @@ func serve(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
 	return w
 }
 
+// A database that hangs makes a delivery fail in time for GitHub to record it.
+func TestStoringHangs(t *testing.T) {
+	release := make(chan struct{})
+	defer close(release)
+	h := newHandler(t, &inbox{}, func(c *Config) {
+		c.MaxStoring = 10 * time.Millisecond
+		c.Accept = func(context.Context, ports.Delivery) (ports.Accepted, error) {
+			<-release
+			return ports.Accepted{}, nil
+		}
+	})
+	if r := serve(h, delivery("ping", `{"zen": "Mind your words."}`)); r.Code != http.StatusServiceUnavailable {
+		t.Errorf("status %d, %s", r.Code, r.Body)
+	}
+}
+
 // withoutAbout compares deliveries without what only the log shows; see
 // TestLogNamesWhatADeliveryIsAbout.
 var withoutAbout = cmpopts.IgnoreFields(ports.Delivery{}, "About")
