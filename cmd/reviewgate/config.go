@@ -100,7 +100,8 @@ func (f *layerFlags) withCurrent() error {
 	if err != nil || root == "" {
 		return err
 	}
-	return f.own(filepath.Join(root, filepath.FromSlash(config.RepositoryDir)))
+	f.repository, err = ownDirectory(nearer(root))
+	return err
 }
 
 // currentRepository returns the root of the repository around the current
@@ -120,22 +121,26 @@ func currentRepository() (string, error) {
 	}
 }
 
-// own sets the repository's layer to dir, if dir exists.
-func (f *layerFlags) own(dir string) error {
-	info, err := os.Stat(dir)
-	switch {
-	case err == nil && info.IsDir():
-		f.repository = dir
-		return nil
-	case err == nil:
-		return unusable(fmt.Errorf("%s is a file, but must be a directory with config files: move the file into a directory of this name", nearer(dir)))
-	case errors.Is(err, os.ErrNotExist):
-		if _, err := os.Lstat(dir); err == nil {
-			return unusable(fmt.Errorf("%s is a broken link: fix it, or remove it", nearer(dir)))
+// ownDirectory returns the directory of config of the repository at root, or "" if it has none.
+// Reviews don't follow a link in its place, so this is an error.
+func ownDirectory(root string) (string, error) {
+	own := filepath.Join(root, filepath.FromSlash(config.RepositoryDir))
+	for _, at := range []string{filepath.Dir(own), own} {
+		info, err := os.Lstat(at)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			return "", nil
+		case err != nil:
+			return "", unfinished(fmt.Errorf("look for config: %w", err))
+		case info.Mode()&os.ModeSymlink != 0:
+			return "", unusable(fmt.Errorf("%s is a link, and reviews don't follow links: make it a directory with the config files in it", onOneLine(at)))
+		case !info.IsDir() && at == own:
+			return "", unusable(fmt.Errorf("%s is a file, but must be a directory with config files: move the file into a directory of this name", onOneLine(at)))
+		case !info.IsDir():
+			return "", nil
 		}
-		return nil
 	}
-	return unfinished(fmt.Errorf("look for config: %w", err))
+	return own, nil
 }
 
 func isDir(name string) bool {

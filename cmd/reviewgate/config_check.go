@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -24,7 +23,7 @@ type checkFlags struct {
 func configCheckCommand() *cobra.Command {
 	var f checkFlags
 	c := &cobra.Command{
-		Use:   "check DIR",
+		Use:   "check [DIR]",
 		Short: "Validate a directory of config files",
 		Long: `Validate the config files of a directory, merged over the defaults and the lower
 layers that you name. If there are mistakes, standard error lists all of them, each
@@ -35,19 +34,15 @@ layer with --layer. Where an organisation's config
 loosens the server's, it counts only if the server's config allows that. Each such
 field gives a warning on standard error. NAME=DIR names the organisation.
 
-If DIR is the root of a repository, the command reads its .github/reviewgate.
+If DIR is the root of a repository, the command reads its .github/reviewgate. Without DIR it
+reads that of the repository around the current directory.
 
 The policy tests in DIR/tests are checked as well. config test runs them.`,
-		Example: "  reviewgate config check .github/reviewgate\n" +
+		Example: "  reviewgate config check\n" +
 			"  reviewgate config check --server /etc/reviewgate .github/reviewgate\n" +
 			"  reviewgate config check --layer server /etc/reviewgate",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 1 && args[0] != "" {
-				return nil
-			}
-			return fmt.Errorf("name one directory to check, such as reviewgate config check %s", config.RepositoryDir)
-		},
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+		Args: atMostOneConfig,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	f.add(c)
 	c.Flags().StringVar(&f.format, "format", "text", "text, or json for the list of problems")
@@ -61,11 +56,11 @@ func (f *checkFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.organisation, "organisation", "", organisationUsage+", with --layer repository")
 }
 
-func (f *checkFlags) run(cmd *cobra.Command, dir string) error {
+func (f *checkFlags) run(cmd *cobra.Command, args []string) error {
 	if err := oneOf(f.format, "text", "json"); err != nil {
 		return err
 	}
-	dir, err := f.directory(cmd, dir)
+	dir, err := f.directory(cmd, args)
 	if err != nil {
 		return err
 	}
@@ -111,24 +106,57 @@ func (f *checkFlags) run(cmd *cobra.Command, dir string) error {
 	return nil
 }
 
+// atMostOneConfig checks the arguments of the commands that read a directory of config.
+func atMostOneConfig(_ *cobra.Command, args []string) error {
+	if len(args) > 1 || slices.Contains(args, "") {
+		return fmt.Errorf("name one directory, such as %s, or leave it out for that of the repository around the current directory", config.RepositoryDir)
+	}
+	return nil
+}
+
 // directory returns the directory to read. For the root of a repository, this is the directory of
-// the repository's config, and standard error says so. It fails if a link stands in its place.
-func (f *checkFlags) directory(cmd *cobra.Command, dir string) (string, error) {
+// the repository's config, and standard error says so. Without an argument, it is that of the
+// repository around the current directory. It fails if a link stands in its place.
+func (f *checkFlags) directory(cmd *cobra.Command, args []string) (string, error) {
+	if len(args) == 0 {
+		return f.currentDirectory()
+	}
+	dir := args[0]
 	organisation, only := splitDir(f.layer, dir)
-	own := filepath.Join(only, filepath.FromSlash(config.RepositoryDir))
-	if !isDir(own) || holdsConfig(only) {
+	if holdsConfig(only) {
 		return dir, nil
 	}
-	for _, at := range []string{filepath.Dir(own), own} {
-		if info, err := os.Lstat(at); err != nil || !info.IsDir() {
-			return "", unusable(fmt.Errorf("%s is a link, and reviews don't follow links: make it a directory with the config files in it", onOneLine(at)))
-		}
+	own, err := ownDirectory(only)
+	switch {
+	case err != nil:
+		return "", err
+	case own == "":
+		return dir, nil
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s has no config files, so the command reads %s\n", onOneLine(only), onOneLine(own))
 	if only == dir {
 		return own, nil
 	}
 	return organisation + "=" + own, nil
+}
+
+// currentDirectory returns the directory of config of the repository around the current directory.
+func (f *checkFlags) currentDirectory() (string, error) {
+	if f.layer != config.LayerRepository {
+		return "", unusable(fmt.Errorf("--layer %s: name the directory with its config", f.layer))
+	}
+	root, err := currentRepository()
+	if err != nil {
+		return "", err
+	}
+	if root == "" {
+		return "", unusable(errors.New("there is no repository around the current directory: name the directory of config"))
+	}
+	own, err := ownDirectory(nearer(root))
+	if err == nil && own == "" {
+		err = unusable(fmt.Errorf("the repository around the current directory has no %s: create one with reviewgate config init, or name another directory", config.RepositoryDir))
+	}
+	return own, err
 }
 
 // holdsConfig reports whether a directory has a config file or can't be listed. Other files of JSON

@@ -23,7 +23,7 @@ type testFlags struct {
 func configTestCommand() *cobra.Command {
 	var f testFlags
 	c := &cobra.Command{
-		Use:   "test DIR",
+		Use:   "test [DIR]",
 		Short: "Run the policy tests of a directory of config files",
 		Long: `Review the changes that the cases in DIR/tests describe, with the config in DIR, and
 compare: the decision, the agents, the findings. Neither GitHub nor a model is asked. For
@@ -31,7 +31,7 @@ an agent that needs GitHub or a model, the case's outputs are used. Without one 
 nothing, and the last lines name it. At most 200 cases, 1 MB together, are run, in at most
 10 seconds.
 
-The layers work as in config check.
+DIR and the layers work as in config check.
 
 --record writes a case from a review in the server's database, or in a copy of it. The last
 line of a comment names the RUN of its review. With the config that the review used, the case
@@ -42,6 +42,7 @@ used, or a case was not run within the time; 3 the command could not finish.`,
 		Example: "  reviewgate config test .github/reviewgate\n" +
 			"  reviewgate config test --layer organisation --server /etc/reviewgate --format json config/\n" +
 			"  reviewgate config test --record qk3v5xw2a7n4m6bd --out .github/reviewgate/tests/payments.json",
+		Args: atMostOneConfig,
 		RunE: f.run,
 	}
 	f.add(c)
@@ -67,18 +68,16 @@ func (f *testFlags) run(cmd *cobra.Command, args []string) error {
 		return f.write(cmd)
 	case f.out != "" || f.database != "" || f.settings != "":
 		return unusable(errors.New("--out, --database and --settings go only with --record"))
-	case len(args) != 1 || args[0] == "":
-		return unusable(fmt.Errorf("name one directory to test, such as reviewgate config test %s", config.RepositoryDir))
 	}
-	return f.test(cmd, args[0])
+	return f.test(cmd, args)
 }
 
 // test runs the cases of a directory.
-func (f *testFlags) test(cmd *cobra.Command, dir string) error {
+func (f *testFlags) test(cmd *cobra.Command, args []string) error {
 	if err := oneOf(f.format, "text", "json"); err != nil {
 		return err
 	}
-	dir, err := f.directory(cmd, dir)
+	dir, err := f.directory(cmd, args)
 	if err != nil {
 		return err
 	}
