@@ -90,10 +90,10 @@ func TestSecretsInEvaluation(t *testing.T) {
 		want     string
 	}{
 		{pipeline.List[pipeline.Finding]{other}, pipeline.DecisionPass, pipeline.Counts{}, "No findings that count; 1 in evaluation"},
-		{pipeline.List[pipeline.Finding]{secret}, pipeline.DecisionPass, pipeline.Counts{}, "No findings that count; 1 secret found in evaluation only, so it does not count towards the gate"},
-		{pipeline.List[pipeline.Finding]{secret, secret, other}, pipeline.DecisionPass, pipeline.Counts{}, "No findings that count; 2 secrets found in evaluation only, so they do not count towards the gate; 1 more in evaluation"},
-		{pipeline.List[pipeline.Finding]{secret}, pipeline.DecisionPass, pipeline.Counts{Info: 1}, "Passed: 1 info; 1 secret found in evaluation only, so it does not count towards the gate"},
-		{pipeline.List[pipeline.Finding]{secret}, pipeline.DecisionPassWithWarnings, pipeline.Counts{Warning: 1}, "Passed with 1 warning; 1 secret found in evaluation only, so it does not count towards the gate"},
+		{pipeline.List[pipeline.Finding]{secret}, pipeline.DecisionPass, pipeline.Counts{}, "No findings that count; 1 leaked secret in evaluation, which does not count"},
+		{pipeline.List[pipeline.Finding]{secret, secret, other}, pipeline.DecisionPass, pipeline.Counts{}, "No findings that count; 2 leaked secrets in evaluation, which do not count; 1 more in evaluation"},
+		{pipeline.List[pipeline.Finding]{secret}, pipeline.DecisionPass, pipeline.Counts{Info: 1}, "Passed: 1 info; 1 leaked secret in evaluation, which does not count"},
+		{pipeline.List[pipeline.Finding]{secret}, pipeline.DecisionPassWithWarnings, pipeline.Counts{Warning: 1}, "Passed with 1 warning; 1 leaked secret in evaluation, which does not count"},
 	} {
 		v := cleanView()
 		r := &v.Review.Report

@@ -215,7 +215,11 @@ func (r *report) findings(room int) (parts []safe, hidden int) {
 	minor := shown[len(serious):]
 	if len(serious) > 0 {
 		heading := "heading serious"
-		if r.page.Blocks {
+		switch pg := r.page; {
+		case !pg.Blocks || pg.Advisory:
+		case pg.Waiting == pg.Numbered:
+			heading = "heading deciding"
+		default:
 			heading = "heading blocking"
 		}
 		parts = append(parts, section(heading, blocks(serious)))

@@ -65,7 +65,7 @@ func TestCheckOnWhatIsInEvaluation(t *testing.T) {
 	pr := w.Open(ghtest.Files{"store/calm.go": calm})
 	w.Idle()
 	w.Wants(pr, "success", "No findings", "### In evaluation", "no-calm",
-		"It does not count towards the decision. If it did, the change would have failed, because `critical > 0` is true.")
+		"It does not count towards the decision. If it did, the change would have failed, because `critical > 0` would be true.")
 	if c := w.Check(pr); len(c.Annotations) > 0 {
 		t.Errorf("annotations: %+v", c.Annotations)
 	}
