@@ -174,17 +174,12 @@ func (fs *findings) spots(f *pipeline.Finding) []finder {
 		}
 	}
 	if isSecret(f) {
-		out = append(out, matching(placeholder))
+		own := pipeline.RedactionMark + strings.TrimPrefix(f.RuleID, pipeline.SecretRulePrefix) + "]"
+		out = append(out, quoting(own), matching(placeholder))
 	}
 	for _, e := range f.Evidence {
 		if q := unquoted(e); utf8.RuneCountInString(q) > 1 {
-			out = append(out, func(line string) (int, int) {
-				before, _, ok := strings.Cut(line, q)
-				if !ok {
-					return 0, 0
-				}
-				return len(before), len(before + q)
-			})
+			out = append(out, quoting(q))
 		}
 	}
 	return out
@@ -206,6 +201,17 @@ func namesIn(title string) []finder {
 		}
 	}
 	return out
+}
+
+// quoting returns a function that finds a text.
+func quoting(text string) finder {
+	return func(line string) (int, int) {
+		before, _, ok := strings.Cut(line, text)
+		if !ok {
+			return 0, 0
+		}
+		return len(before), len(before + text)
+	}
 }
 
 // matching returns a function that finds what a pattern matches, without the white space

@@ -192,6 +192,34 @@ func TestEvidenceInTheCode(t *testing.T) {
 	}
 }
 
+// Each place of a finding has its own evidence below its code.
+func TestEvidenceOfPlaces(t *testing.T) {
+	v := codeView()
+	var places pipeline.List[pipeline.Finding]
+	for i, said := range []string{"said first", "said second"} {
+		places = append(places, pipeline.Finding{
+			RuleID: "a-01", Title: "One value is run", Message: "Nobody checks it.", Severity: pipeline.SeverityMajor, Path: "client/http.go", StartLine: 17 + i, EndLine: 17 + i,
+			Evidence: pipeline.List[string]{said}, ID: fmt.Sprintf("%08x", i+1), Agent: "api-reviewer",
+		})
+	}
+	v.Review.Report.Findings = places
+	text := Text(v, TextOptions{Width: 100})
+	first, second, why := strings.Index(text, "Evidence: said first"), strings.Index(text, "Evidence: said second"), strings.Index(text, "Nobody checks it.")
+	if first < 0 || second < first || why < second {
+		t.Error(text)
+	}
+}
+
+// The carets mark the secret that a finding is about, and not another one in its line.
+func TestCaretsMarkTheSecret(t *testing.T) {
+	fs := &findings{}
+	f := &pipeline.Finding{Agent: "secrets", RuleID: pipeline.SecretRulePrefix + "b"}
+	at, from, to := fs.spot(f, []headLine{{text: "A=[redacted:a] B=[redacted:b]"}})
+	if at != 0 || from != 17 || to != 29 {
+		t.Errorf("line %d, from %d to %d", at, from, to)
+	}
+}
+
 // A finding about a removed line shows that line, and not the one beside it.
 func TestRemovedLineIsShown(t *testing.T) {
 	v := cleanView()

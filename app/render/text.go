@@ -206,6 +206,13 @@ func (t *terminal) findings() {
 	}
 }
 
+// evidence writes the quotes that the code above does not show.
+func (t *terminal) evidence(indent string, quotes []safe) {
+	if len(quotes) > 0 {
+		t.put(indent, say("evidence", quotes), styleNone)
+	}
+}
+
 // maxFramed is how many places of a group show their code. The others are listed.
 const maxFramed = 4
 
@@ -221,6 +228,10 @@ func (t *terminal) finding(out finding, g *fileGroup) {
 	out.More = len(g.list) - 1
 	t.findingTitle(out, &f, code)
 	t.frame(code)
+	if len(g.list) > 1 { // each place has its own evidence
+		t.evidence(indent, out.Evidence)
+		out.Evidence = nil
+	}
 	listed := g.list[:1:1]
 	for i, other := range g.list[1:] {
 		if c := t.fs.frame(other); len(c.lines) > 0 && i+1 < maxFramed {
@@ -228,9 +239,7 @@ func (t *terminal) finding(out finding, g *fileGroup) {
 			t.frame(c)
 			unseen := *other
 			unseen.Evidence = slices.DeleteFunc(slices.Clone(other.Evidence), c.has)
-			if quotes := t.fs.evidence(&unseen, nil); len(quotes) > 0 {
-				t.put(indent, say("evidence", quotes), styleNone)
-			}
+			t.evidence(indent, t.fs.evidence(&unseen, nil))
 		} else {
 			listed = append(listed, other)
 		}
@@ -248,9 +257,7 @@ func (t *terminal) finding(out finding, g *fileGroup) {
 	}
 	t.put(indent, out.Message, styleNone)
 	t.put(indent, out.Why, styleNone)
-	if len(out.Evidence) > 0 {
-		t.put(indent, say("evidence", out.Evidence), styleNone)
-	}
+	t.evidence(indent, out.Evidence)
 	for _, o := range out.Opinions {
 		t.put(indent, o, styleNone)
 	}
