@@ -418,6 +418,8 @@ func TestNet(t *testing.T) {
 		{"removed and added again", config.OnRemoved, []string{"-uses: a/b@v1", "+uses: a/b@v2"}, nil},
 		{"the first of equally similar lines", "", []string{"-uses: a", "+uses: b", "+uses: c"}, []int{2}},
 		{"in another block", "", []string{"-uses: a", " x", "+uses: b"}, []int{2}},
+		{"moved to another block", "", []string{"-uses: a/b@v1", " x", " y", "+uses: a/b@v1"}, nil},
+		{"moved to another block, and replaced", "", []string{"-uses: a/b@v1", "+run: x", " x", "+uses: a/b@v1", "+uses: a/b@v2"}, []int{4}},
 		{"one for each removed line", "", []string{"-uses: a1", "-uses: a2", "+uses: a3", "+uses: b", "+uses: c"}, []int{3}},
 		{"similar up to the bound", "", []string{"-uses: " + alike + "b", "+uses: " + alike + "a", "+uses: " + alike + "b"}, []int{2}},
 		{"carriage returns", "", []string{"-uses: a/b@v1\r", "+uses: a/b@v2\r"}, nil},

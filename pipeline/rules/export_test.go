@@ -65,6 +65,16 @@ func Stood(t interface{ Fatal(args ...any) }, c config.Rule, facts *pipeline.PRF
 	}
 }
 
+// StoodWithin returns a function that reports whether an added line stood before in the lines of its
+// hunk with the indices from and, exclusive, to.
+func StoodWithin(facts *pipeline.PRFacts) func(file, hunk, line, from, to int) bool {
+	p := &pass{past: past{files: facts.Files}}
+	return func(file, hunk, line, from, to int) bool {
+		p.at = spot{file: file, hunk: hunk}
+		return p.stoodWithin(line, from, to)
+	}
+}
+
 // Safe returns a function that reports whether the rule's safe calls excuse a statement.
 func Safe(t interface{ Fatal(args ...any) }, c config.Rule) func(statement, language string) bool {
 	r, err := compileRule(&c)

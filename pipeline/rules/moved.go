@@ -286,6 +286,14 @@ func (s *sideAt) commentEnd(files []pipeline.File, at spot, op pipeline.LineOp) 
 	return s.side.comment(at.line)
 }
 
+// known returns the origins of the change's lines.
+func (p *past) known() *origins {
+	if p.origins == nil {
+		p.origins = originsOf(p.files)
+	}
+	return p.origins
+}
+
 // maxStood bounds how many matches of a change are looked up in its base, since each takes a look at
 // the whole change. Further matches are new.
 const maxStood = 100
@@ -311,16 +319,13 @@ func (p *pass) stood(r *rule, at spot) (path string, ok bool) {
 		return "", false
 	}
 	p.past.asked++
-	if p.past.origins == nil {
-		p.past.origins = originsOf(p.past.files)
-	}
-	from, moved := p.past.origins.of[at]
+	from, moved := p.past.known().of[at]
 	if moved {
 		if path, ok := p.stoodAt(r, at, from, false); ok {
 			return path, true
 		}
 	}
-	if from, moved = p.past.origins.blocks[at]; moved {
+	if from, moved = p.past.known().blocks[at]; moved {
 		return p.stoodAt(r, at, from, true)
 	}
 	return "", false

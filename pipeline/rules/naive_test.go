@@ -88,7 +88,7 @@ func newNaive(t fataler, cfg []config.Rule) *naive {
 
 // scan returns the findings of all agents' rules.
 func (n *naive) scan(facts *pipeline.PRFacts, classification *pipeline.Classification) []result {
-	s := &naiveScan{naive: n, facts: facts}
+	s := &naiveScan{naive: n, facts: facts, within: rules.StoodWithin(facts)}
 	s.stood = map[string]func(file, hunk, line int) bool{}
 	for _, r := range n.rules {
 		s.stood[r.ID] = rules.Stood(fatalPanics{}, r.Rule, facts)
@@ -190,6 +190,15 @@ type naiveRule struct {
 	when         *expression.Expression
 }
 
+// mayBlock reports whether a finding of the rule can be major or critical, or its entry is final.
+func (r *naiveRule) mayBlock() bool {
+	worst := r.Severity.Rank()
+	for _, s := range r.SeverityIn {
+		worst = max(worst, s.Rank())
+	}
+	return r.Final || worst >= pipeline.SeverityMajor.Rank()
+}
+
 // early reports whether a line does not count yet.
 func (r *naiveRule) early(line string, now time.Time) bool {
 	return slices.ContainsFunc(r.Match.NotBefore, func(b config.NotBefore) bool {
@@ -202,6 +211,7 @@ type naiveScan struct {
 	facts   *pipeline.PRFacts
 	results []result
 	stood   map[string]func(file, hunk, line int) bool // by rule; see rules.Stood
+	within  func(file, hunk, line, from, to int) bool  // see rules.StoodWithin
 }
 
 // fatalPanics is for what can't fail.
@@ -406,6 +416,8 @@ func (n *naiveScan) file(file int, f *pipeline.File) {
 			line  int
 			text  string
 			asked bool
+			at    int // its index in the hunk
+			added bool
 		}
 		above := ""
 		asks := func(text, id string) bool {
@@ -415,7 +427,8 @@ func (n *naiveScan) file(file int, f *pipeline.File) {
 		seen := map[string]bool{}
 		place := func(r *naiveRule, line int) string { return fmt.Sprintf("%s %d", r.ID, line) }
 		others := map[*naiveRule][]string{}
-		settle := func() { // at the end of a block of changed lines
+		block := 0
+		settle := func(end int) { // at the end of a block of changed lines
 			for len(net) > 0 {
 				r := net[0].rule
 				own := slices.DeleteFunc(slices.Clone(net), func(m match) bool { return m.rule != r })
@@ -432,14 +445,17 @@ func (n *naiveScan) file(file int, f *pipeline.File) {
 					}
 				}
 				for _, m := range own {
-					add(r, m.line, m.asked)
+					if !m.added || n.within(file, hunk, m.at, block, end) || !n.stood[r.ID](file, hunk, m.at) {
+						add(r, m.line, m.asked)
+					}
 				}
 			}
 			clear(others)
+			block = end + 1
 		}
 		for j, l := range h.Lines {
 			if l.Op == pipeline.LineContext {
-				settle()
+				settle(j)
 			}
 			for _, r := range wanted {
 				added := l.Op == pipeline.LineAdded && r.on == config.OnAdded
@@ -456,8 +472,8 @@ func (n *naiveScan) file(file int, f *pipeline.File) {
 				switch {
 				case !added && !removed:
 					others[r] = append(others[r], l.Text)
-				case r.Match.Net && !(r.on == config.OnAdded && (r.Severity == pipeline.SeverityMajor || r.Severity == pipeline.SeverityCritical)):
-					net = append(net, match{r, line, l.Text, asked})
+				case r.Match.Net && !(r.on == config.OnAdded && r.mayBlock()):
+					net = append(net, match{r, line, l.Text, asked, j, added})
 				case added && n.stood[r.ID](file, hunk, j):
 				default:
 					add(r, line, asked)
@@ -481,7 +497,7 @@ func (n *naiveScan) file(file int, f *pipeline.File) {
 				above = l.Text
 			}
 		}
-		settle()
+		settle(len(h.Lines))
 		read := rules.Statements(language, dialect, &h)
 		first := len(read)
 		if anyLanguage(f) && f.Language != "" {

@@ -7,10 +7,17 @@ import (
 	"github.com/reviewgate/reviewgate/pipeline"
 )
 
+// netMatch is a match in line i of the current hunk of a rule that counts net.
+type netMatch struct {
+	match
+	op pipeline.LineOp
+	i  int
+}
+
 // settle adds the matches of rules that count net in a block of changed lines, with the indices from
 // and, exclusive, to. A match counts if no line of the block on the other side is its counterpart.
 func (p *pass) settle(h *pipeline.Hunk, from, to int) {
-	for len(p.pending) > 0 {
+	for len(p.pending) > 0 && p.ctx.Err() == nil {
 		r := p.pending[0].rule
 		var texts []string
 		for _, f := range p.pending {
@@ -19,31 +26,52 @@ func (p *pass) settle(h *pipeline.Hunk, from, to int) {
 			}
 		}
 		isNew := netOf(texts, p.otherSide(r, h, from, to))
-		i := 0
-		p.pending = slices.DeleteFunc(p.pending, func(f match) bool {
+		at := 0
+		p.pending = slices.DeleteFunc(p.pending, func(f netMatch) bool {
 			if f.rule != r {
 				return false
 			}
-			if isNew[i] {
-				p.add(f)
+			switch {
+			case !isNew[at]:
+			case f.op == pipeline.LineAdded && p.stoodWithin(f.i, from, to):
+				p.add(f.match) // its counterpart cancelled another line
+			default:
+				p.addNew(f.match, f.op, f.i)
 			}
-			i++
+			at++
 			return true
 		})
 	}
 }
 
+// stoodWithin reports whether line i of the current hunk stood before in a block of it, with the
+// indices from and, exclusive, to.
+func (p *pass) stoodWithin(i, from, to int) bool {
+	at := p.at
+	at.line = i
+	origins := p.past.known()
+	for _, of := range []map[spot]spot{origins.of, origins.blocks} {
+		if o, ok := of[at]; ok && o.file == at.file && o.hunk == at.hunk && from <= o.line && o.line < to {
+			return true
+		}
+	}
+	return false
+}
+
 // otherSide returns the matching lines of a block on the side that the rule does not look at:
 // removed lines for a rule on added lines, and the reverse.
 func (p *pass) otherSide(r *rule, h *pipeline.Hunk, from, to int) []string {
-	op := pipeline.LineRemoved
+	read := &p.removedBefore
 	if r.on == config.OnRemoved {
-		op = pipeline.LineAdded
+		read = &p.addedBefore
 	}
-	side, language := newSide(p.file.Language, h, op), p.view.language(r)
+	if from > 0 {
+		read.comment(from - 1) // blocks come in order, so each line is read once for all of them
+	}
+	side, language := *read, p.view.language(r)
 	var texts []string
 	for i := from; i < to; i++ {
-		if l := &h.Lines[i]; l.Op == op && r.matches(side.code(r, language, i, bounded(l.Text, maxLine)), language) {
+		if l := &h.Lines[i]; l.Op == side.op && r.matches(side.code(r, language, i, bounded(l.Text, maxLine)), language) {
 			texts = append(texts, l.Text)
 		}
 	}

@@ -123,7 +123,7 @@ func (r *rule) serious() bool { return r.Severity.Rank() >= pipeline.SeverityMaj
 
 // countsNet reports whether a match that replaces another one is not new. A rule that can block reports
 // it on added lines all the same, since what the line does may be worse now.
-func (r *rule) countsNet() bool { return r.Match.Net && (r.on != config.OnAdded || !r.serious()) }
+func (r *rule) countsNet() bool { return r.Match.Net && (r.on != config.OnAdded || !r.canBlock()) }
 
 // maxExcused bounds the matches of a text that can be excused. A text with more
 // is a finding.

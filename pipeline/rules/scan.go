@@ -120,15 +120,17 @@ type pass struct {
 	count          map[*rule]int
 	added, removed side           // of the current hunk
 	places         map[place]bool // the matches in the current hunk
-	pending        []match        // matches in the current hunk of rules that count net
-	above          string         // the previous line at the head
-	linters        *linters.Hunk  // of the current hunk; nil until a rule asks
-	listed         map[bound]int
-	more           map[bound]int // matches beyond the bounds
-	ignored        ignored       // the last path that list asked about
-	beyond         []beyond
-	lookers        []map[string]bool
-	readded        map[string]bool // see addedLines; nil until a rule needs them
+	pending        []netMatch     // in the current block of changed lines
+	// The sides of the current hunk, read up to the current block. Only rules that count net read them.
+	addedBefore, removedBefore side
+	above                      string        // the previous line at the head
+	linters                    *linters.Hunk // of the current hunk; nil until a rule asks
+	listed                     map[bound]int
+	more                       map[bound]int // matches beyond the bounds
+	ignored                    ignored       // the last path that list asked about
+	beyond                     []beyond
+	lookers                    []map[string]bool
+	readded                    map[string]bool // see addedLines; nil until a rule needs them
 	*scratch
 }
 
@@ -231,6 +233,7 @@ func (p *pass) hunks() error {
 		p.at.hunk = h
 		p.added = newSide(p.file.Language, hunk, pipeline.LineAdded)
 		p.removed = newSide(p.file.Language, hunk, pipeline.LineRemoved)
+		p.addedBefore, p.removedBefore = p.added, p.removed
 		if p.code {
 			p.setShapes(hunk)
 		}
@@ -297,7 +300,7 @@ func (p *pass) line(l *lineRules, filter *literals.Filter, side *side, i, number
 		}
 		f := match{rule: r, path: p.file.Path, line: number, text: whole, ignoreAsked: p.asks(r, side.hunk, i, p.above)}
 		if r.countsNet() {
-			p.pending = append(p.pending, f)
+			p.pending = append(p.pending, netMatch{f, side.op, i})
 		} else {
 			p.addNew(f, side.op, i)
 		}
