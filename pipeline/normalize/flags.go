@@ -283,10 +283,14 @@ func isTest(file string) bool {
 			return true
 		}
 		// Not every folder whose name ends in test: a product can have an ab-test or lab-tests.
-		kind, rest, _ := strings.Cut(strings.ReplaceAll(s, "_", "-"), "-")
-		switch kind {
-		case "e2e":
+		s = strings.ReplaceAll(s, "_", "-")
+		if strings.HasSuffix(s, "-e2e") {
 			return true
+		}
+		kind, rest, _ := strings.Cut(s, "-")
+		switch kind {
+		case "e2e": // end-to-end tests, but not end-to-end encryption
+			return !strings.HasPrefix(rest, "enc") && !strings.HasPrefix(rest, "crypt")
 		case "integration", "unit", "load", "smoke", "functional", "acceptance", "perf", "performance", "system":
 			if rest == "test" || rest == "tests" {
 				return true
