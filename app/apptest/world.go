@@ -181,7 +181,7 @@ func (w *World) StartApp() {
 		Log: log, Version: "test",
 		RetryBase: 50 * time.Millisecond, DrainTimeout: 10 * time.Second, LeaseTTL: w.LeaseTTL, ScanInterval: w.Scans,
 		Workers: w.Workers, Agents: w.Agents, Engines: engines, Unsynced: true,
-		Memory: w.Memory, TellWait: w.TellWait, MaxStoring: Patience, SessionJoin: w.Join, SessionMinute: w.Minute,
+		Memory: w.Memory, TellWait: w.TellWait, MaxStoring: time.Minute, SessionJoin: w.Join, SessionMinute: w.Minute,
 	})
 	if err != nil {
 		w.Fatalf("start the App: %v", err)

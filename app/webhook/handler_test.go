@@ -89,8 +89,15 @@ func TestStoringHangs(t *testing.T) {
 			return ports.Accepted{}, nil
 		}
 	})
-	if r := serve(h, delivery("ping", `{"zen": "Mind your words."}`)); r.Code != http.StatusServiceUnavailable {
-		t.Errorf("status %d, %s", r.Code, r.Body)
+	answered := make(chan *httptest.ResponseRecorder, 1)
+	go func() { answered <- serve(h, delivery("ping", `{"zen": "Mind your words."}`)) }()
+	select {
+	case r := <-answered:
+		if r.Code != http.StatusServiceUnavailable {
+			t.Errorf("status %d, %s", r.Code, r.Body)
+		}
+	case <-time.After(maxStoring / 2):
+		t.Error("no answer")
 	}
 }
 

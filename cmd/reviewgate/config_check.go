@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -123,6 +124,10 @@ func (f *checkFlags) directory(cmd *cobra.Command, args []string) (string, error
 	}
 	dir := args[0]
 	organisation, only := splitDir(f.layer, dir)
+	if root, isOwn := strings.CutSuffix(filepath.ToSlash(filepath.Clean(only)), config.RepositoryDir); isOwn && (root == "" || strings.HasSuffix(root, "/")) {
+		_, err := ownDirectory(filepath.FromSlash(root))
+		return dir, err
+	}
 	if holdsConfig(only) {
 		return dir, nil
 	}

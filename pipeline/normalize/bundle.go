@@ -70,7 +70,7 @@ func markBundles(files []pipeline.File) {
 }
 
 // WasBundle reports whether a file was a minified bundle at the base: the change removes very long lines of
-// it, and next to nothing else.
+// it, and the diff shows next to nothing else.
 func WasBundle(f *pipeline.File) bool {
 	name, hash := bundleName(cmp.Or(f.PreviousPath, f.Path))
 	return name != "" && isMinified(f, pipeline.LineRemoved, hash)
@@ -78,7 +78,8 @@ func WasBundle(f *pipeline.File) bool {
 
 // What a bundle has besides very long lines, such as a reference to its map, in bytes. Strings over
 // several lines and licences make up a small share of a large bundle. The name of a file that people
-// write has no hash of its content, so the share counts only beside one.
+// write has no hash of its content, so the share counts only beside one. In a file that has neither a hash
+// nor a name such as shop.min.js, the other lines are comments.
 const (
 	maxBesideBundle = 200
 	besideShare     = 20 // one of so many bytes
@@ -87,6 +88,7 @@ const (
 // isMinified reports whether nearly all that the change adds to a file, or removes from it, is in very
 // long lines, and shows hardly any other line around them.
 func isMinified(f *pipeline.File, op pipeline.LineOp, hash bool) bool {
+	anyLines := hash || strings.Contains(path.Base(cmp.Or(f.PreviousPath, f.Path)), ".min.")
 	long, all := 0, 0
 	for i := range f.Hunks {
 		for j := range f.Hunks[i].Lines {
@@ -97,6 +99,8 @@ func isMinified(f *pipeline.File, op pipeline.LineOp, hash bool) bool {
 			}
 			if all += len(l.Text); isLong {
 				long += len(l.Text)
+			} else if !anyLines && !isComment(l.Text) {
+				return false
 			}
 		}
 	}
@@ -105,4 +109,10 @@ func isMinified(f *pipeline.File, op pipeline.LineOp, hash bool) bool {
 		beside = max(beside, all/besideShare)
 	}
 	return long > 0 && all-long <= beside
+}
+
+// isComment reports whether a line of JavaScript or CSS is blank or looks like part of a comment.
+func isComment(line string) bool {
+	line = strings.TrimSpace(line)
+	return line == "" || strings.HasPrefix(line, "//") || strings.HasPrefix(line, "/*") || strings.HasPrefix(line, "*")
 }

@@ -25,7 +25,7 @@ func TestBundles(t *testing.T) {
 	}
 	built, gone := changed("build/assets/app-Cw8PvgLj.js", "", pipeline.FileAdded, "+"+long), changed("build/assets/app-CAu7C_Vv.js", "", pipeline.FileRemoved, "-"+long)
 	// The base has one long line in code that people write, and the author makes another of it.
-	code := strings.Repeat("\n draw(logo, canvas.width, canvas.height, scale)", 3)
+	code := "\n draw(logo)\n \n done()"
 	among := raw.ChangedFile{Path: "src/logo.js", Status: pipeline.FileModified, Additions: 2, Deletions: 1, Patch: "@@ -1,7 +1,8 @@" + code + "\n-" + long + "\n+" + long + "b\n+run(location.hash)" + code}
 	beside := raw.ChangedFile{Path: "dist/shop.js", Status: pipeline.FileModified, Additions: 1, Deletions: 1, Patch: "@@ -1,2 +1,2 @@\n /*! MIT */\n-" + long + "\n+" + long + "b"}
 	for name, tt := range map[string]struct {
@@ -48,6 +48,7 @@ func TestBundles(t *testing.T) {
 		"a bundle in place of code":           {[]raw.ChangedFile{changed("dist/shop.js", "", pipeline.FileModified, "-shop()", "+"+long)}, false},
 		"code that had one very long line":    {[]raw.ChangedFile{changed("src/logo.js", "", pipeline.FileModified, "-"+long, "-draw()"+strings.Repeat("\n-draw()", 400), "+"+long)}, false},
 		"a long line among code":              {[]raw.ChangedFile{among}, false},
+		"beside short lines of a .min file":   {[]raw.ChangedFile{changed("dist/shop.min.js", "", pipeline.FileModified, "-"+long, "-});", "+"+long, "+});")}, true},
 		"a long line beside a short remark":   {[]raw.ChangedFile{beside}, true},
 		"a long line in a language of people": {[]raw.ChangedFile{changed("src/shop.go", "", pipeline.FileModified, "-"+long, "+"+long)}, false},
 	} {

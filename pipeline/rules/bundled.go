@@ -48,7 +48,7 @@ func (p *pass) bundled(facts *pipeline.PRFacts) {
 type comparison struct {
 	*pass
 	bundles       map[string]bool
-	limited       map[beyond]bool // rules and files with matches that no list has
+	limited       map[beyond]bool // rules and files with matches beyond max_per_file
 	before, after map[output][]*pipeline.File
 	read          map[built]*builds
 	view          *view
@@ -59,8 +59,8 @@ type comparison struct {
 // but its text.
 func (c *comparison) compares(f *match) bool {
 	r := f.rule
-	return c.bundles[f.path] && r.Match != nil && r.on == config.OnAdded && !r.Final && !r.held && f.code == "" && f.from == "" &&
-		r.when == nil && r.notInFile == nil && r.notInChange == nil && len(r.SeverityIn) == 0 &&
+	return c.bundles[f.path] && r.on == config.OnAdded && !r.Final && !r.held && f.code == "" && f.from == "" &&
+		r.when == nil && r.notInFile == nil && r.notInChange == nil && len(r.Match.NotBefore) == 0 && len(r.SeverityIn) == 0 &&
 		!strings.Contains(r.Category, "secret") && !c.limited[beyond{rule: r, path: f.path}]
 }
 
@@ -104,13 +104,19 @@ type builds struct {
 func (c *comparison) countBefore(of built) map[string]int {
 	all := map[string]int{}
 	for _, f := range c.seenBefore(of) {
-		text := textOf(f, pipeline.LineRemoved, func(h *pipeline.Hunk, line int) bool { return !askedBefore(of.rule, h, line) })
-		texts, ok := of.rule.windows(text, &c.left, func(start, end int) bool { return of.rule.mayExcuse(text, start, end, f.Language) })
-		if !ok || c.ctx.Err() != nil {
-			return nil
-		}
-		for _, t := range texts {
-			all[t]++
+		for h := range f.Hunks {
+			lines, ok := c.found(of.rule, f, &f.Hunks[h])
+			if !ok {
+				return nil
+			}
+			text := strings.Join(lines, "\n")
+			texts, ok := of.rule.windows(text, &c.left, func(start, end int) bool { return of.rule.mayExcuse(text, start, end, f.Language) })
+			if !ok {
+				return nil
+			}
+			for _, t := range texts {
+				all[t]++
+			}
 		}
 	}
 	return all
@@ -121,12 +127,14 @@ func (c *comparison) countBefore(of built) map[string]int {
 func (c *comparison) countAfter(of built) map[string]int {
 	all := map[string]int{}
 	for _, f := range c.after[of.output] {
-		texts, ok := of.rule.windows(textOf(f, pipeline.LineAdded, nil), &c.left, nil)
-		if !ok || c.ctx.Err() != nil {
-			return nil
-		}
-		for _, t := range texts {
-			all[t]++
+		for h := range f.Hunks {
+			texts, ok := of.rule.windows(addedTo(&f.Hunks[h]), &c.left, nil)
+			if !ok || c.ctx.Err() != nil {
+				return nil
+			}
+			for _, t := range texts {
+				all[t]++
+			}
 		}
 	}
 	return all
@@ -137,7 +145,7 @@ func (c *comparison) seenBefore(of built) (seen []*pipeline.File) {
 	for _, f := range c.before[of.output] {
 		was := *f
 		was.Path = cmp.Or(f.PreviousPath, f.Path)
-		was.ByBase = false // a new file of the folder is looked at, too
+		was.ByBase = false // the attributes of the base leave a file out, but not the files that replace it
 		if c.view.setFile(&was); c.view.applies(of.rule) && (c.past.ignored == nil || !c.past.ignored(was.Path)) {
 			seen = append(seen, f)
 		}
@@ -154,33 +162,46 @@ func (c *comparison) matchedBefore(of built, b *builds) bool {
 	b.asked = true
 	for _, f := range c.seenBefore(of) {
 		for h := range f.Hunks {
-			for i := range f.Hunks[h].Lines {
-				l := &f.Hunks[h].Lines[i]
-				if l.Op != pipeline.LineRemoved {
-					continue
-				}
-				if c.left -= len(l.Text); c.left < 0 || c.ctx.Err() != nil {
-					return false
-				}
-				if of.rule.matches(bounded(l.Text, maxLine), f.Language) && !askedBefore(of.rule, &f.Hunks[h], i) {
-					b.far = true
-					return true
-				}
+			lines, ok := c.found(of.rule, f, &f.Hunks[h])
+			if !ok {
+				return false
+			}
+			if len(lines) > 0 {
+				b.far = true
+				return true
 			}
 		}
 	}
 	return false
 }
 
-// textOf joins the lines of one kind, or those of them that count.
-func textOf(f *pipeline.File, op pipeline.LineOp, counts func(h *pipeline.Hunk, line int) bool) string {
+// found returns the code of the removed lines in which the rule found something. It fails if that takes
+// too long.
+func (c *comparison) found(r *rule, f *pipeline.File, h *pipeline.Hunk) (lines []string, ok bool) {
+	side := newSide(f.Language, h, pipeline.LineRemoved)
+	for i := range h.Lines {
+		l := &h.Lines[i]
+		if l.Op != pipeline.LineRemoved {
+			continue
+		}
+		if c.left -= len(l.Text); c.left < 0 || c.ctx.Err() != nil {
+			return nil, false
+		}
+		code := side.code(r, f.Language, i, l.Text)
+		if r.matches(bounded(code, maxLine), f.Language) && !askedBefore(r, h, i) {
+			lines = append(lines, code)
+		}
+	}
+	return lines, true
+}
+
+// addedTo joins the added lines of a hunk.
+func addedTo(h *pipeline.Hunk) string {
 	var text strings.Builder
-	for h := range f.Hunks {
-		for i := range f.Hunks[h].Lines {
-			if l := &f.Hunks[h].Lines[i]; l.Op == op && (counts == nil || counts(&f.Hunks[h], i)) {
-				text.WriteString(l.Text)
-				text.WriteByte('\n')
-			}
+	for i := range h.Lines {
+		if l := &h.Lines[i]; l.Op == pipeline.LineAdded {
+			text.WriteString(l.Text)
+			text.WriteByte('\n')
 		}
 	}
 	return text.String()
@@ -197,8 +218,8 @@ func (r *rule) mayExcuse(text string, start, end int, language string) bool {
 const (
 	// maxWindowed is how many bytes are matched in a change. Text counts each time it is read.
 	maxWindowed = 16 << 20
-	// glance is how many bytes of text cost as much as one matched byte if a rule only looks for its
-	// literals there.
+	// glance is how many bytes of text count as one matched byte if a rule only looks for its literals
+	// there, since that is cheap.
 	glance = 16
 	// maxWindows is how many windows a text may have.
 	maxWindows = 1000

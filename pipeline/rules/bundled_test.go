@@ -23,31 +23,31 @@ func TestBundled(t *testing.T) {
 		})
 	}
 	const old, renamed, other = "-;eF.run=a(b.hash);", "+;qq.run=c(d.hash);", "+;qq.run=c(location.hash);"
-	gone := with(bundle(dir+"vue-1.js", "", old), func(f *pipeline.File) { f.Status, f.Bundle = pipeline.FileRemoved, false })
+	gone := with(bundle(dir+"vue-1a3b5c7d.js", "", old), func(f *pipeline.File) { f.Status, f.Bundle = pipeline.FileRemoved, false })
 	many := "+" + strings.Repeat("x.run=a(b.hash);", 1001)
 	for name, tt := range map[string]struct {
 		files []pipeline.File
 		final bool
 		want  int
 	}{
-		"built again":                         {[]pipeline.File{bundle(dir+"app-2.js", dir+"app-1.js", old, renamed)}, false, 0},
-		"built again in place":                {[]pipeline.File{bundle(dir+"app.js", "", old, renamed)}, false, 0},
-		"moved to another bundle":             {[]pipeline.File{bundle(dir+"app-2.js", "", renamed), gone}, false, 0},
-		"more in place of it":                 {[]pipeline.File{bundle(dir+"app-2.js", dir+"app-1.js", old, other)}, false, 1},
-		"more beside it":                      {[]pipeline.File{bundle(dir+"app-2.js", dir+"app-1.js", old, renamed+other[1:])}, false, 1},
-		"once more":                           {[]pipeline.File{bundle(dir+"app-2.js", dir+"app-1.js", old, renamed, renamed)}, false, 2},
-		"within it":                           {[]pipeline.File{bundle(dir+"app-2.js", dir+"app-1.js", old, "+;qq.run=c(d.run=e(),f.hash);")}, false, 1},
-		"beside other code":                   {[]pipeline.File{bundle(dir+"app-2.js", dir+"app-1.js", "-one();"+old[1:]+"two()", "+three();"+renamed[1:]+"four()")}, false, 0},
-		"in other lines":                      {[]pipeline.File{bundle(dir+"app-2.js", dir+"app-1.js", "-;eF.run=", "-a(b.hash);", "+;qq.run=", "+c(d.hash);")}, false, 0},
-		"far from its end":                    {[]pipeline.File{bundle(dir+"app-2.js", dir+"app-1.js", old, "+;qq.run=c("+strings.Repeat("d,", 10_000)+")")}, false, 0},
-		"not far from its end":                {[]pipeline.File{bundle(dir+"app-2.js", dir+"app-1.js", old, "+;qq.run=c("+strings.Repeat("d,", 900)+")")}, false, 1},
-		"across chunks":                       {[]pipeline.File{bundle(dir+"app-2.js", dir+"app-1.js", old, "+"+strings.Repeat("d,", 2046)+other[1:])}, false, 1},
-		"with a letter that folds to another": {[]pipeline.File{bundle(dir+"app-2.js", dir+"app-1.js", old, renamed+"'\u212a'")}, false, 0},
-		"more beside such a letter":           {[]pipeline.File{bundle(dir+"app-2.js", dir+"app-1.js", old, renamed+"'\u212a'", other)}, false, 1},
-		"from another folder":                 {[]pipeline.File{bundle("dist/app-2.js", "", renamed), gone}, false, 1},
-		"too many to compare":                 {[]pipeline.File{bundle(dir+"app-2.js", dir+"app-1.js", "-"+many[1:], many)}, false, 1},
-		"in a file that is not a bundle":      {[]pipeline.File{with(bundle(dir+"app.js", "", old, renamed), func(f *pipeline.File) { f.Bundle = false })}, false, 1},
-		"of a rule that the base insists on":  {[]pipeline.File{bundle(dir+"app.js", "", old, renamed)}, true, 1},
+		"built again":                         {[]pipeline.File{bundle(dir+"app-2a4b6c8d.js", dir+"app-1a3b5c7d.js", old, renamed)}, false, 0},
+		"built again in place":                {[]pipeline.File{bundle(dir+"app-3a5b7c9d.js", "", old, renamed)}, false, 0},
+		"moved to another bundle":             {[]pipeline.File{bundle(dir+"app-2a4b6c8d.js", "", renamed), gone}, false, 0},
+		"more in place of it":                 {[]pipeline.File{bundle(dir+"app-2a4b6c8d.js", dir+"app-1a3b5c7d.js", old, other)}, false, 1},
+		"more beside it":                      {[]pipeline.File{bundle(dir+"app-2a4b6c8d.js", dir+"app-1a3b5c7d.js", old, renamed+other[1:])}, false, 1},
+		"once more":                           {[]pipeline.File{bundle(dir+"app-2a4b6c8d.js", dir+"app-1a3b5c7d.js", old, renamed, renamed)}, false, 2},
+		"within it":                           {[]pipeline.File{bundle(dir+"app-2a4b6c8d.js", dir+"app-1a3b5c7d.js", old, "+;qq.run=c(d.run=e(),f.hash);")}, false, 1},
+		"beside other code":                   {[]pipeline.File{bundle(dir+"app-2a4b6c8d.js", dir+"app-1a3b5c7d.js", "-one();"+old[1:]+"two()", "+three();"+renamed[1:]+"four()")}, false, 0},
+		"in other lines":                      {[]pipeline.File{bundle(dir+"app-2a4b6c8d.js", dir+"app-1a3b5c7d.js", "-;eF.run=", "-a(b.hash);", "+;qq.run=", "+c(d.hash);")}, false, 0},
+		"far from its end":                    {[]pipeline.File{bundle(dir+"app-2a4b6c8d.js", dir+"app-1a3b5c7d.js", old, "+;qq.run=c("+strings.Repeat("d,", 10_000)+")")}, false, 0},
+		"not far from its end":                {[]pipeline.File{bundle(dir+"app-2a4b6c8d.js", dir+"app-1a3b5c7d.js", old, "+;qq.run=c("+strings.Repeat("d,", 900)+")")}, false, 1},
+		"across chunks":                       {[]pipeline.File{bundle(dir+"app-2a4b6c8d.js", dir+"app-1a3b5c7d.js", old, "+"+strings.Repeat("d,", 2046)+other[1:])}, false, 1},
+		"with a letter that folds to another": {[]pipeline.File{bundle(dir+"app-2a4b6c8d.js", dir+"app-1a3b5c7d.js", old, renamed+"'\u212a'")}, false, 0},
+		"more beside such a letter":           {[]pipeline.File{bundle(dir+"app-2a4b6c8d.js", dir+"app-1a3b5c7d.js", old, renamed+"'\u212a'", other)}, false, 1},
+		"from another folder":                 {[]pipeline.File{bundle("dist/app-2a4b6c8d.js", "", renamed), gone}, false, 1},
+		"too many to compare":                 {[]pipeline.File{bundle(dir+"app-2a4b6c8d.js", dir+"app-1a3b5c7d.js", "-"+many[1:], many)}, false, 1},
+		"in a file that is not a bundle":      {[]pipeline.File{with(bundle(dir+"app-3a5b7c9d.js", "", old, renamed), func(f *pipeline.File) { f.Bundle = false })}, false, 1},
+		"of a rule that the base insists on":  {[]pipeline.File{bundle(dir+"app-3a5b7c9d.js", "", old, renamed)}, true, 1},
 	} {
 		r := rule(config.Match{Pattern: `\.run=\w+\([^()]*\)`})
 		r.Final = tt.final
@@ -108,6 +108,12 @@ func TestBundledAttacks(t *testing.T) {
 		"in a domain in which it matters more": {files: app(old, now), rule: with(rule(config.Match{Pattern: pattern}), func(r *config.Rule) {
 			r.SeverityIn = map[string]pipeline.Severity{"payments": pipeline.SeverityCritical}
 		}), want: 1},
+		"in a comment at the base":             {files: app("-/*! usage: eF.run=a(b.hash) */", now), rule: rule(config.Match{Pattern: pattern, Comments: new(bool)}), want: 1},
+		"far from what excused it at the base": {files: app("-;eF.run=a(b.hash),"+strings.Repeat("d,", 3_000)+"safe", now), rule: rule(config.Match{Pattern: pattern, NotPattern: "safe"}), want: 1},
+		"did not count yet at the base":        {files: app(old, now), rule: rule(config.Match{Pattern: pattern, NotBefore: []config.NotBefore{{Pattern: "eF", Day: "2999-01-01"}}}), want: 1},
+		"put together from two hunks": {files: []pipeline.File{with(app(old, now)[0], func(f *pipeline.File) {
+			f.Hunks = append(file("a.js", "-"+long, "-;eF.run=a(", now).Hunks, file("b.js", "-b.hash);").Hunks...)
+		})}, want: 1},
 		"a rule that matches everything":       {files: app("-a", "+b"), rule: rule(config.Match{Pattern: "x*"}), want: 1},
 		"once more in code beside the bundles": {files: append(app(old, now), with(file(dir+"shop.js", now), func(f *pipeline.File) { f.Language = "JavaScript" })), want: 2},
 	} {
