@@ -3,6 +3,7 @@ package rules_test
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -151,6 +152,30 @@ func snippets(t testing.TB, times int) *pipeline.PRFacts {
 		}
 	}
 	return files.facts(t)
+}
+
+// BenchmarkBlocks scans a hunk of many blocks in which one matching line replaces another, for a rule that
+// counts net and reads no comments. The time of a block does not grow with their number.
+func BenchmarkBlocks(b *testing.B) {
+	r := rule(config.Match{Literal: "uses:", Net: true, Comments: new(bool)})
+	r.Severity = pipeline.SeverityWarning
+	e, err := rules.Compile([]config.Rule{r})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, n := range []int{1_000, 16_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			f := file("ci.yml", strings.Split(strings.TrimSuffix(strings.Repeat("-uses: a\n+uses: b\n x\n", n), "\n"), "\n")...)
+			f.Language = "YAML"
+			facts := &pipeline.PRFacts{Files: []pipeline.File{f}}
+			for b.Loop() {
+				if found := review(b, e.Scan(facts, classification), "agent"); len(found) > 0 {
+					b.Fatalf("%d findings", len(found))
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*n), "µs/block")
+		})
+	}
 }
 
 // BenchmarkLanguages shows in which languages the rules are slow.
