@@ -28,6 +28,7 @@ type agentRun struct {
 	Verifies bool // it only checked the findings of other agents
 	Findings int
 	Shared   int // findings that are shown under the names of other agents
+	Aside    int // findings that do not count
 	Dropped  int
 	Why      []safe
 	Note     safe
@@ -89,7 +90,7 @@ func (cw coverageWords) agents() []safe {
 				a.Model = cw.p.text(c.Model, maxName)
 			}
 			a.Note = cw.p.text(strings.TrimRight(c.Note, ". "), maxReason)
-			a.Shared, a.Runs = c.Shared, c.Runs
+			a.Shared, a.Runs, a.Aside = c.Shared, c.Runs, cw.aside(c)
 			a.Unruled = min(a.Ruled, c.WithoutRule)
 			a.Ruled -= a.Unruled
 		}
@@ -120,6 +121,16 @@ func (cw coverageWords) agents() []safe {
 		}
 	}
 	return append(failed, fine...)
+}
+
+// aside counts the suppressed findings of an agent or, if it has several models, of one of them.
+func (cw coverageWords) aside(c *pipeline.Coverage) (n int) {
+	for i := range cw.r.Report.Suppressed {
+		if f := &cw.r.Report.Suppressed[i].Finding; f.Agent == c.Agent && (f.Model == "" || f.Model == c.Model) {
+			n++
+		}
+	}
+	return n
 }
 
 func statusWord(s pipeline.AgentStatus) word {
