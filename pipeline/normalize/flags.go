@@ -290,7 +290,9 @@ func isTest(file string) bool {
 		kind, rest, _ := strings.Cut(s, "-")
 		switch kind {
 		case "e2e": // end-to-end tests, but not end-to-end encryption
-			return !strings.HasPrefix(rest, "enc") && !strings.HasPrefix(rest, "crypt")
+			if !strings.HasPrefix(rest, "enc") && !strings.HasPrefix(rest, "crypt") {
+				return true
+			}
 		case "integration", "unit", "load", "smoke", "functional", "acceptance", "perf", "performance", "system":
 			if rest == "test" || rest == "tests" {
 				return true

@@ -283,7 +283,7 @@ func TestIsTest(t *testing.T) {
 	tests := map[string]bool{
 		"a_test.go": true, "src/a.spec.tsx": true, "tests/x.py": true, "test_x.py": true, "src/__tests__/a.js": true,
 		"src/test/java/OrderTest.java": true, "conftest.py": true, "OrderTests.swift": true, "spec/models/user_spec.rb": true,
-		"latest.go": false, "src/contest.py": false, "k6/login.js": true, "e2e-playground/mock/server.ts": true, "apps/shop-e2e/src/cart.ts": true, "src/e2e-encryption/key.ts": false, "src/e2e_crypto/key.ts": false, "app/integration_tests/a.go": true, "load-test/a.py": true,
+		"latest.go": false, "src/contest.py": false, "k6/login.js": true, "e2e-playground/mock/server.ts": true, "apps/shop-e2e/src/cart.ts": true, "src/e2e-encryption/key.ts": false, "src/e2e_crypto/key.ts": false, "src/e2e-encryption/tests/key.ts": true, "src/e2e-encryption/key.test.ts": true, "app/integration_tests/a.go": true, "load-test/a.py": true,
 		"testing.md": false, "src/attestation/a.go": false, "src/test-plans/a.go": false, "src/ab-test/a.go": false, "src/lab_tests/a.go": false, "contest/a.go": false, "Test.md": false,
 	}
 	for file, want := range tests {
