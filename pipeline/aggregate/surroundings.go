@@ -137,17 +137,26 @@ func (a *surroundings) of(f *item) string {
 			about = []string{a.facts.Body}
 		case f.Model != "":
 			return ""
-		case f.Severity.Rank() >= pipeline.SeverityMajor.Rank() && a.ofAll(f):
+		case a.ofAll(f):
 			about = append(about, a.change())
 		}
 		all := sumOf(about...)
 		return hex.EncodeToString(all[:])
 	}
-	p := lineRange{f.Path, f.StartLine, f.EndLine}
+	near := a.around(lineRange{f.Path, f.StartLine, f.EndLine})
+	if a.ofAll(f) { // the file is only the first one that makes the rule's condition hold
+		all := sumOf(near, a.change())
+		return hex.EncodeToString(all[:])
+	}
+	return near
+}
+
+// around returns the digest of the code around some lines.
+func (a *surroundings) around(p lineRange) string {
 	if d, ok := a.cache[p]; ok {
 		return d
 	}
-	s := a.shape(f.Path)
+	s := a.shape(p.path)
 	all := s.whole
 	if p.from > 0 && p.to-p.from < maxAround && len(s.rows) > 0 {
 		all = sha(s.near(s.kind[:], p.from, max(p.from, p.to)))
@@ -157,10 +166,10 @@ func (a *surroundings) of(f *item) string {
 	return d
 }
 
-// ofAll reports whether a finding comes from a rule about the change as a whole.
+// ofAll reports whether a finding comes from a rule about the change as a whole, and may block.
 func (a *surroundings) ofAll(f *item) bool {
 	r := a.rules[f.RuleID]
-	return r != nil && r.When != "" && r.Match == nil
+	return r != nil && r.When != "" && r.Match == nil && f.Severity.Rank() >= pipeline.SeverityMajor.Rank()
 }
 
 // change is the digest of what the change does to all files.

@@ -450,27 +450,35 @@ func TestDismissalOutsideFiles(t *testing.T) {
 func TestDismissalOfARuleAboutTheWholeChange(t *testing.T) {
 	for _, tt := range []struct {
 		severity pipeline.Severity
+		path     string // where the finding is shown
 		after    []string
 		held     bool
 	}{
-		{pipeline.SeverityMajor, []string{"drop(old)"}, true},
-		{pipeline.SeverityMajor, []string{"drop(old)", "// said why"}, true},
-		{pipeline.SeverityMajor, []string{"drop(old)", "drop(customers)"}, false},
-		{pipeline.SeverityWarning, []string{"drop(old)", "drop(customers)"}, true},
+		{pipeline.SeverityMajor, "", []string{"drop(old)"}, true},
+		{pipeline.SeverityMajor, "", []string{"drop(old)", "// said why"}, true},
+		{pipeline.SeverityMajor, "", []string{"drop(old)", "drop(customers)"}, false},
+		{pipeline.SeverityWarning, "", []string{"drop(old)", "drop(customers)"}, true},
+		{pipeline.SeverityMajor, "other.go", []string{"drop(old)", "// said why"}, true},
+		{pipeline.SeverityMajor, "other.go", []string{"drop(old)", "drop(customers)"}, false},
+		{pipeline.SeverityWarning, "other.go", []string{"drop(old)", "drop(customers)"}, true},
 	} {
 		at := func(lines ...string) Input {
 			f := ruled(0, tt.severity)
-			f.Path, f.Section = "", pipeline.SectionChange
+			if f.Path = tt.path; f.Path == "" {
+				f.Section = pipeline.SectionChange
+			}
 			in := one(f)
-			in.Facts.Files = append(in.Facts.Files, golang(lines))
+			other := golang([]string{"keep()"})
+			other.Path = "other.go"
+			in.Facts.Files = append(in.Facts.Files, golang(lines), other)
 			in.Rules = map[string]*config.Rule{f.RuleID: {ID: f.RuleID, Agent: "x", When: "true"}}
 			return in
 		}
 		first := Aggregate(at("drop(old)")).Findings[0]
 		in := at(tt.after...)
-		in.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: first.ID, Reason: "harmless", By: "carol", Surroundings: first.Surroundings[0]}}
+		in.Memory.Dismissed = pipeline.List[pipeline.Dismissal]{{Fingerprint: first.ID, Path: tt.path, Reason: "harmless", By: "carol", Surroundings: first.Surroundings[0]}}
 		if r := Aggregate(in); (len(r.Suppressed) == 1) != tt.held {
-			t.Errorf("%s, then %q: %d suppressed", tt.severity, tt.after, len(r.Suppressed))
+			t.Errorf("%s at %q, then %q: %d suppressed", tt.severity, tt.path, tt.after, len(r.Suppressed))
 		}
 	}
 }
