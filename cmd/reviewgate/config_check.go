@@ -43,7 +43,7 @@ The policy tests in DIR/tests are checked as well. config test runs them.`,
 			"  reviewgate config check --server /etc/reviewgate .github/reviewgate\n" +
 			"  reviewgate config check --layer server /etc/reviewgate",
 		Args: atMostOneConfig,
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+		RunE: f.run,
 	}
 	f.add(c)
 	c.Flags().StringVar(&f.format, "format", "text", "text, or json for the list of problems")

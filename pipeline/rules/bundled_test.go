@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,7 +113,7 @@ func TestBundledAttacks(t *testing.T) {
 		"far from what excused it at the base": {files: app("-;eF.run=a(b.hash),"+strings.Repeat("d,", 3_000)+"safe", now), rule: rule(config.Match{Pattern: pattern, NotPattern: "safe"}), want: 1},
 		"did not count yet at the base":        {files: app(old, now), rule: rule(config.Match{Pattern: pattern, NotBefore: []config.NotBefore{{Pattern: "eF", Day: "2999-01-01"}}}), want: 1},
 		"put together from two hunks": {files: []pipeline.File{with(app(old, now)[0], func(f *pipeline.File) {
-			f.Hunks = append(file("a.js", "-"+long, "-;eF.run=a(", now).Hunks, file("b.js", "-b.hash);").Hunks...)
+			f.Hunks = slices.Concat(file("a.js", "-"+long, "-;eF.run=a(", now).Hunks, file("b.js", "-b.hash);").Hunks)
 		})}, want: 1},
 		"a rule that matches everything":       {files: app("-a", "+b"), rule: rule(config.Match{Pattern: "x*"}), want: 1},
 		"once more in code beside the bundles": {files: append(app(old, now), with(file(dir+"shop.js", now), func(f *pipeline.File) { f.Language = "JavaScript" })), want: 2},
