@@ -54,7 +54,7 @@ func TestDemoOpensThePage(t *testing.T) {
 			opened := filepath.Join(dir, "opened")
 			t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
 			t.Setenv("OPENED", opened)
-			ctx, end := context.WithTimeout(t.Context(), time.Minute)
+			ctx, end := context.WithTimeout(t.Context(), patience)
 			defer end()
 			var stdout, stderr watched
 			code := make(chan int, 1)

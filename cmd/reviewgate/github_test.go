@@ -19,8 +19,8 @@ import (
 	"github.com/reviewgate/reviewgate/app/ghtest"
 )
 
-// patience bounds every wait.
-const patience = 30 * time.Second
+// patience bounds every wait. It is long, because a busy machine is no fault.
+const patience = 5 * time.Minute
 
 // serveFor runs the server with the script's environment until the script ends.
 func serveFor(ts *testscript.TestScript) {
